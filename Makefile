@@ -1,0 +1,123 @@
+# Every target sets up what it needs, from nothing but CPython 3.11+, a C++20 compiler and make.
+#
+#   make demo PYTHON=python3.12 VENV=.venv312     another interpreter, beside the first one
+#   make test ARGS="-k perft -n 0"                ARGS go to the command that the target runs
+#
+# The package is installed as users install it, not editable: what is tested is what is shipped. Files
+# that say what is already done (stamps) lie in $(VENV); a changed source file installs the package
+# again, in seconds, since the C++ build is kept in build/. For an editable install: `make develop`.
+
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# The pinned build tools are installed into $(VENV), hence no build isolation: an isolated build would
+# take other versions, and could not reuse the objects of the build before.
+INSTALL := $(PIP) --no-build-isolation
+
+# Folders are listed as well: their time changes when a file in them is added, renamed or deleted.
+SOURCES := $(shell find src envs agents train \( -name __pycache__ -prune \) -o \( -type d \
+	-o -name '*.py' -o -name '*.pyi' -o -name '*.hpp' -o -name '*.cpp' -o -name py.typed \) -print)
+CPP := $(filter %.hpp %.cpp,$(SOURCES))
+
+# Tests run in several processes and speed is measured per core: one thread each.
+test test-long bench sanitize: export OMP_NUM_THREADS = 1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help demo test test-long bench lint format stubs sanitize develop clean
+
+help:  ## show this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
+		while IFS='|' read -r target text; do printf '  make %-10s %s\n' "$$target" "$$text"; done
+
+# --- Set-up ---------------------------------------------------------------------------------------
+
+TOOLS := $(VENV)/.stamp-tools
+PACKAGE := $(VENV)/.stamp-package
+DEV := $(VENV)/.stamp-dev
+BENCH := $(VENV)/.stamp-bench
+
+$(TOOLS): constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "CPython 3.11 or later is needed: make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) pip setuptools
+	$(PIP) scikit-build-core nanobind cmake ninja
+	@touch $@
+
+$(PACKAGE): $(TOOLS) pyproject.toml CMakeLists.txt README.md LICENSE $(SOURCES)
+	$(INSTALL) ".[train]"
+	@touch $@
+
+# What the extras name changes only with pyproject.toml, not with every source file.
+$(DEV): $(TOOLS) pyproject.toml | $(PACKAGE)
+	$(INSTALL) ".[train,dev]"
+	@touch $@
+
+$(BENCH): $(TOOLS) pyproject.toml | $(PACKAGE)
+	$(INSTALL) ".[train,bench]"
+	@touch $@
+
+develop: $(TOOLS)  ## install the package editable: Python changes count at once, C++ ones on import
+	$(INSTALL) -Ceditable.rebuild=true -e ".[train,dev]"
+	@touch $(DEV)
+	@rm -f $(PACKAGE)
+
+# --- What users run -------------------------------------------------------------------------------
+
+demo: $(PACKAGE)  ## train a Dobutsu agent by self-play, then play it against the baselines
+	$(BIN)/deskovky train alphazero --game dobutsu_v0 --out runs/demo --minutes 3 $(ARGS)
+	$(BIN)/deskovky eval --game dobutsu_v0 \
+		--agents "alphazero:runs/demo/best.pt?simulations=64" random minimax:depth=2
+
+bench: $(PACKAGE) $(BENCH)  ## measure the speed of every layer, beside its peers where they install
+	$(BIN)/python benchmarks/run.py $(ARGS)
+
+# --- What contributors run ------------------------------------------------------------------------
+
+test: $(PACKAGE) $(DEV)  ## run the tests against the installed package, without the long ones
+	$(BIN)/pytest -n 2 -m "not long" $(ARGS)
+
+test-long: $(PACKAGE) $(DEV)  ## run the long tests only
+	$(BIN)/pytest -n 2 -m long $(ARGS)
+
+lint: $(PACKAGE) $(DEV)  ## check style, types and spelling, and that the stub is up to date
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/clang-format --dry-run -Werror $(CPP)
+	$(BIN)/codespell $$(git ls-files)
+	$(BIN)/python tools/typing_links.py
+	$(BIN)/mypy
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/pyright --pythonpath $(BIN)/python --ignoreexternal --verifytypes deskovky
+	$(BIN)/python -m nanobind.stubgen -q -m deskovky._core -o build/_core.pyi
+	diff -u src/deskovky/_core.pyi build/_core.pyi  # differs? make stubs
+	@! git grep -nE '(pypi|pythonhosted|pytorch|npmjs|debian)[.]org/' || \
+		{ echo 'a file names a package registry: leave the choice of it to the user of pip'; exit 1; }
+
+format: $(DEV)  ## rewrite Python and C++ files in the style that lint asks for
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+	$(BIN)/clang-format -i $(CPP)
+
+stubs: $(PACKAGE) $(DEV)  ## write src/deskovky/_core.pyi anew from the extension
+	$(BIN)/python -m nanobind.stubgen -q -m deskovky._core -o src/deskovky/_core.pyi
+
+# The extension built with the sanitizers goes to a folder of its own, ahead of the ordinary one on the
+# path. Python itself is not built with them, so that their runtime must be loaded before it; leaks are
+# not looked for, since the interpreter leaves memory behind on purpose.
+SANITIZED := build/sanitize/site
+SANITIZER_LIBS = $(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so)
+
+sanitize: $(PACKAGE) $(DEV)  ## run the tests of the engine under address and undefined-behaviour sanitizers
+	rm -rf $(SANITIZED)
+	$(INSTALL) --no-deps --target $(SANITIZED) -Cbuild-dir=build/sanitize/cmake \
+		-Ccmake.define.DESKOVKY_SANITIZE=ON -Ccmake.build-type=RelWithDebInfo -Cinstall.strip=false .
+	PYTHONPATH=$(SANITIZED) LD_PRELOAD="$(SANITIZER_LIBS)" ASAN_OPTIONS=detect_leaks=0 \
+		$(BIN)/python tools/sanitize.py
+
+clean:  ## remove the virtual environment and all that was built
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache
