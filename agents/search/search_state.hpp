@@ -1,0 +1,171 @@
+// What a search walks: a game in progress with `apply` and `undo`. The native State<G> is one;
+// PythonState lets a search walk a game written in Python, through the State protocol of
+// envs/protocol.py, slowly.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <concepts>
+#include <string>
+
+#include "core/any.hpp"
+
+namespace deskovky {
+
+template <class S>
+concept SearchState = std::copyable<S> && requires(S state, const S fixed, ActionList& list,
+                                                   Action action, int player, float* out) {
+  { fixed.legal_actions(list) } -> std::same_as<void>;  // ascending; empty when over
+  { state.apply(action) } -> std::same_as<void>;        // a legal action
+  { state.undo() } -> std::same_as<void>;
+  { fixed.to_move() } -> std::same_as<int>;
+  { fixed.is_over() } -> std::same_as<bool>;
+  { fixed.outcome() } -> std::convertible_to<Outcome>;
+  { fixed.is_turn_open() } -> std::same_as<bool>;  // the last step did not complete its turn
+  { fixed.key() } -> std::same_as<std::uint64_t>;
+  { fixed.occurrences() } -> std::same_as<int>;    // of the position so far, this one included
+  { fixed.num_pieces(player) } -> std::same_as<int>;
+  { fixed.evaluate() } -> std::same_as<int>;  // hundredths of the weakest piece, for to_move
+  { fixed.num_actions() } -> std::same_as<int>;
+  { fixed.observation_size() } -> std::same_as<int>;  // floats
+  { fixed.write_observation(out) } -> std::same_as<void>;  // as the network sees it
+};
+
+// A State<G> under the options of its game object.
+template <Game G>
+class NativeSearchState : public State<G> {
+ public:
+  NativeSearchState(const State<G>& state, bool is_absolute)
+      : State<G>(state), is_absolute_(is_absolute) {}
+
+  bool is_turn_open() const { return this->position().is_turn_open(); }
+  int num_actions() const { return G::kInfo.num_actions(); }
+  int observation_size() const {
+    return (G::kInfo.num_planes + is_absolute_) * G::kInfo.num_squares();
+  }
+  void write_observation(float* out) const {
+    State<G>::write_observation(is_absolute_ ? 0 : this->to_move(), out, is_absolute_);
+  }
+
+ private:
+  bool is_absolute_;
+};
+
+static_assert(SearchState<NativeSearchState<Dobutsu>>);
+
+// Every method takes the interpreter lock itself: searches run without it.
+class PythonState {
+ public:
+  // Copies the state. The caller holds the interpreter lock.
+  explicit PythonState(nanobind::handle state) : state_(state.attr("copy")()) { look(); }
+
+  PythonState(const PythonState& other) {
+    const nanobind::gil_scoped_acquire lock;
+    state_ = other.state_.attr("copy")();
+    look();
+  }
+  PythonState& operator=(const PythonState& other) {
+    const nanobind::gil_scoped_acquire lock;
+    state_ = other.state_.attr("copy")();
+    look();
+    return *this;
+  }
+  ~PythonState() {
+    const nanobind::gil_scoped_acquire lock;
+    state_.reset();
+  }
+
+  void legal_actions(ActionList& list) const {
+    const nanobind::gil_scoped_acquire lock;
+    list.clear();
+    for (const nanobind::handle action : state_.attr("legal_actions")()) {
+      list.push_back(nanobind::cast<int>(nanobind::int_(action)));
+    }
+  }
+  void apply(Action action) {
+    const nanobind::gil_scoped_acquire lock;
+    state_.attr("apply")(action);
+    look();
+  }
+  void undo() {
+    const nanobind::gil_scoped_acquire lock;
+    state_.attr("undo")();
+    look();
+  }
+  int to_move() const { return to_move_; }
+  bool is_over() const { return outcome_.is_over(); }
+  const Outcome& outcome() const { return outcome_; }
+  bool is_turn_open() const { return get<bool>("is_turn_open"); }
+  std::uint64_t key() const {
+    const nanobind::gil_scoped_acquire lock;
+    return nanobind::cast<std::uint64_t>(state_.attr("key")());
+  }
+  int occurrences() const { return get<int>("occurrences"); }
+  int num_pieces(int player) const {
+    const nanobind::gil_scoped_acquire lock;
+    return nanobind::cast<int>(state_.attr("num_pieces")(player));
+  }
+  // A Python game has no evaluation of its own: count pieces.
+  int evaluate() const { return 100 * (num_pieces(to_move_) - num_pieces(1 - to_move_)); }
+  int num_actions() const {
+    const nanobind::gil_scoped_acquire lock;
+    return nanobind::cast<int>(state_.attr("game").attr("num_actions"));
+  }
+  int observation_size() const {
+    const nanobind::gil_scoped_acquire lock;
+    int size = 1;
+    for (const nanobind::handle extent : state_.attr("game").attr("observation_shape")) {
+      size *= nanobind::cast<int>(extent);
+    }
+    return size;
+  }
+  void write_observation(float* out) const {
+    const nanobind::gil_scoped_acquire lock;
+    const auto observation =
+        nanobind::cast<nanobind::ndarray<const float, nanobind::c_contig, nanobind::device::cpu>>(
+            state_.attr("observation")());
+    std::copy_n(observation.data(), observation.size(), out);
+  }
+
+ private:
+  template <class T>
+  T get(const char* name) const {
+    const nanobind::gil_scoped_acquire lock;
+    return nanobind::cast<T>(state_.attr(name));
+  }
+
+  // Reads what searches ask for at every step.
+  void look() {
+    to_move_ = nanobind::cast<int>(state_.attr("to_move"));
+    outcome_ = {};
+    const nanobind::object outcome = state_.attr("outcome");
+    if (outcome.is_none()) return;
+    const nanobind::object winner = outcome.attr("winner");
+    outcome_.winner = winner.is_none() ? Outcome::kNobody : nanobind::cast<int>(winner);
+    const auto name = nanobind::cast<std::string>(nanobind::str(outcome.attr("termination")));
+    // Searches only ask who won, and whether a rule ended the game: an unknown reason is a rule.
+    outcome_.termination = name == "max_turns" ? Termination::kMaxTurns : Termination::kBlocked;
+  }
+
+  nanobind::object state_;
+  int to_move_ = 0;
+  Outcome outcome_;
+};
+
+static_assert(SearchState<PythonState>);
+
+// Calls visit(a SearchState copy) for any object of the State protocol. The caller holds the lock.
+template <class Visit>
+void visit_search_state(nanobind::handle state, Visit&& visit) {
+  if (nanobind::isinstance<AnyState>(state)) {
+    const auto& any = *nanobind::cast<const AnyState*>(state);
+    visit_state(any, [&]<Game G>(const State<G>& concrete) {
+      visit(NativeSearchState<G>(concrete, any.game->is_absolute));
+    });
+  } else {
+    visit(PythonState(state));
+  }
+}
+
+}  // namespace deskovky

@@ -1,0 +1,93 @@
+"""Games and their environments.
+
+`game()` gives the rules as an object, `make()` a PettingZoo AEC environment, `make_vec()` many
+games stepped at once by the native engine. All three take the name of a registered game, with or
+without its version (``"dobutsu_v0"``, ``"dobutsu-v0"``, ``"dobutsu"``).
+"""
+
+import difflib
+from collections.abc import Callable
+from typing import Any
+
+from deskovky.envs import native
+from deskovky.envs.protocol import Game
+from deskovky.errors import UnknownGameError
+
+GAMES: dict[str, Callable[..., Game]] = {}
+"""The registered games: id -> function(ruleset=, setup=, max_turns=, view=) -> Game."""
+
+
+def register_game(id: str, factory: Callable[..., Game]) -> None:
+    """Register a game, so that `game`, `make`, agents and training know it by its id.
+
+    `factory` takes the keywords ruleset, setup, max_turns and view. Raises UnknownGameError if
+    the id does not end in a version such as ``_v0`` or is taken.
+    """
+    name, _, version = id.rpartition("_v")
+    if not name or not version.isdecimal():
+        raise UnknownGameError(f"game id {id!r} does not end in a version such as _v0")
+    if id in GAMES:
+        raise UnknownGameError(f"game id {id!r} is registered already")
+    GAMES[id] = factory
+
+
+def _native_factory(id: str) -> Callable[..., Game]:
+    def factory(**options: Any) -> Game:
+        return native.make_game(id, **options)
+
+    return factory
+
+
+for _id in native.game_ids():
+    register_game(_id, _native_factory(_id))
+
+
+def games() -> tuple[str, ...]:
+    """Return the ids of all registered games.
+
+    >>> "dobutsu_v0" in games()
+    True
+    """
+    return tuple(GAMES)
+
+
+def canonical_id(id: str) -> str:
+    """Return the registered id that `id` means: ``dobutsu`` and ``dobutsu-v0`` are dobutsu_v0.
+
+    A name without version means the highest version. Raises UnknownGameError.
+    """
+    wanted = id.replace("-", "_") if isinstance(id, str) else ""
+    if wanted in GAMES:
+        return wanted
+    versions = [known for known in GAMES if known.rpartition("_v")[0] == wanted]
+    if versions:
+        return max(versions, key=lambda known: int(known.rpartition("_v")[2]))
+    close = difflib.get_close_matches(wanted, GAMES, n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    raise UnknownGameError(f"no game {id!r}; {hint}There are: {', '.join(GAMES)}")
+
+
+def game(
+    id: str,
+    *,
+    ruleset: str | None = None,
+    setup: str | None = None,
+    max_turns: int | None = None,
+    view: str = "relative",
+) -> Game:
+    """Return a game under fixed options.
+
+    ruleset: one of the game's rulesets; None is the default, ``"standard"``.
+    setup: one of its named start positions; None is ``"default"``.
+    max_turns: the cap, in turns, after which a game is cut off; None is the game's own.
+    view: who sees observations: ``"relative"`` the player to move, ``"absolute"`` player 0.
+
+    Raises UnknownGameError for an unknown game, ruleset or setup, ConfigurationError otherwise.
+
+    >>> state = game("dobutsu_v0").state()
+    >>> state.push("b2b3")
+    >>> state.turns()
+    ['b4b3', 'a4a3', 'c4b3', 'b4a3', 'b4c3']
+    """
+    factory = GAMES[canonical_id(id)]
+    return factory(ruleset=ruleset, setup=setup, max_turns=max_turns, view=view)

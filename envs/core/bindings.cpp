@@ -1,0 +1,564 @@
+// Python bindings of games, states and vectors of games. Shapes, dtypes, action ranges and liveness
+// are checked here, once; work that can take long runs without the interpreter lock.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <atomic>
+
+#include "core/any.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace deskovky;
+
+namespace {
+
+template <class T>
+using Array1 = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+template <class T>
+using Array3 = nb::ndarray<nb::numpy, T, nb::ndim<3>>;
+
+// A new NumPy array that owns its memory.
+template <class T, std::size_t N>
+nb::ndarray<nb::numpy, T, nb::ndim<N>> new_array(T* data, const std::array<std::size_t, N>& shape) {
+  const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return {data, N, shape.data(), owner};
+}
+
+nb::object python_class(const char* module, const char* name) {
+  return nb::module_::import_(module).attr(name);
+}
+
+template <class Error>
+void translate(const char* name) {
+  nb::register_exception_translator(
+      [](const std::exception_ptr& pointer, void* payload) {
+        try {
+          std::rethrow_exception(pointer);
+        } catch (const Error& error) {
+          PyErr_SetString(
+              python_class("deskovky.errors", static_cast<const char*>(payload)).ptr(),
+              error.what());
+        }
+      },
+      const_cast<char*>(name));
+}
+
+int index_of(std::string_view what, const std::optional<std::string>& name,
+             const std::vector<std::string_view>& names) {
+  if (!name) return 0;
+  std::string known;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == *name) return static_cast<int>(i);
+    known += (i ? ", " : "") + std::string(names[i]);
+  }
+  throw UnknownGameError("no " + std::string(what) + " '" + *name + "'; there are: " + known);
+}
+
+std::vector<std::string_view> setup_names(const GameInfo& info) {
+  std::vector<std::string_view> names;
+  for (const Setup& setup : info.setups) names.push_back(setup.name);
+  return names;
+}
+
+std::shared_ptr<AnyGame> make_game(const std::string& id, const std::optional<std::string>& ruleset,
+                                   const std::optional<std::string>& setup,
+                                   std::optional<long long> max_turns, const std::string& view) {
+  if (view != "relative" && view != "absolute") {
+    throw ConfigurationError("view = '" + view + "': expected 'relative' or 'absolute'");
+  }
+  constexpr long long kMost = 1'000'000;
+  if (max_turns && (*max_turns < 1 || *max_turns > kMost)) {
+    throw ConfigurationError("max_turns = " + std::to_string(*max_turns) +
+                             ": expected a number from 1 to " + std::to_string(kMost));
+  }
+  std::shared_ptr<AnyGame> game;
+  for_each_game([&]<class G>() {
+    constexpr GameInfo info = G::kInfo;
+    if (info.id != id) return;
+    const GameOptions options = {
+        .ruleset = index_of("ruleset", ruleset, {info.rulesets.begin(), info.rulesets.end()}),
+        .setup = index_of("setup", setup, setup_names(info)),
+        .max_turns = static_cast<int>(max_turns.value_or(info.max_turns)),
+    };
+    game = std::make_shared<GameOf<G>>(options, view == "absolute");
+  });
+  if (!game) throw UnknownGameError("no native game '" + id + "'");
+  return game;
+}
+
+// The positional arguments that make an equal game.
+nb::tuple game_arguments(const AnyGame& game) {
+  return nb::make_tuple(std::string(game.info.id), std::string(game.ruleset()),
+                        std::string(game.setup().name), game.options.max_turns,
+                        game.is_absolute ? "absolute" : "relative");
+}
+
+std::string game_repr(const AnyGame& game) {
+  std::string text = "Game('" + std::string(game.info.id) + "'";
+  if (game.options.ruleset) text += ", ruleset='" + std::string(game.ruleset()) + "'";
+  if (game.options.setup) text += ", setup='" + std::string(game.setup().name) + "'";
+  if (game.options.max_turns != game.info.max_turns) {
+    text += ", max_turns=" + std::to_string(game.options.max_turns);
+  }
+  if (game.is_absolute) text += ", view='absolute'";
+  return text + ")";
+}
+
+nb::object outcome_to_python(const Outcome& outcome) {
+  if (!outcome.is_over()) return nb::none();
+  const auto name = kTerminationNames[static_cast<std::size_t>(outcome.termination)];
+  const nb::object winner =
+      outcome.winner == Outcome::kNobody ? nb::none() : nb::object(nb::int_(outcome.winner));
+  return python_class("deskovky.envs.protocol", "Outcome")(
+      winner, python_class("deskovky.envs.protocol", "Termination")(std::string(name)));
+}
+
+// Reads an action from any Python or NumPy integer. One beyond 64 bits is as illegal as any other.
+long long read_action(nb::handle action) {
+  const nb::object integer = nb::steal(PyNumber_Index(action.ptr()));
+  const long long value = integer.is_valid() ? PyLong_AsLongLong(integer.ptr()) : -1;
+  if (value == -1 && PyErr_Occurred()) {
+    PyErr_Clear();
+    throw IllegalActionError("action " + std::string(nb::repr(action).c_str()) +
+                             (integer.is_valid() ? " is out of range" : " is not an integer"));
+  }
+  return value;
+}
+
+Array1<std::int32_t> legal_actions(const AnyState& state) {
+  ActionList list;
+  state.legal_actions(list);
+  auto* data = new std::int32_t[list.size()];
+  std::copy(list.begin(), list.end(), data);
+  return new_array<std::int32_t, 1>(data, {static_cast<std::size_t>(list.size())});
+}
+
+Array1<bool> legal_action_mask(const AnyState& state) {
+  ActionList list;
+  state.legal_actions(list);
+  const std::size_t size = state.game->info.num_actions();
+  auto* data = new bool[size]();
+  for (const auto action : list) data[action] = true;
+  return new_array<bool, 1>(data, {size});
+}
+
+Array3<float> observation(const AnyState& state, std::optional<int> player) {
+  if (player && *player != 0 && *player != 1) {
+    throw ConfigurationError("player = " + std::to_string(*player) + ": expected 0 or 1");
+  }
+  const GameInfo& info = state.game->info;
+  const std::size_t planes = state.game->num_observation_planes();
+  auto* data = new float[planes * info.num_squares()];
+  state.write_observation(player.value_or(state.to_move()), data);
+  return new_array<float, 3>(data, {planes, static_cast<std::size_t>(info.num_ranks),
+                                    static_cast<std::size_t>(info.num_files)});
+}
+
+// Pickling: the game, the start and the steps, replayed and checked on loading.
+std::unique_ptr<AnyState> restore_state(const AnyGame& game, const std::string& start_fen,
+                                        const std::vector<int>& actions) {
+  auto state = game.new_state(start_fen);
+  for (const int action : actions) state->apply(action);
+  return state;
+}
+
+// A VectorEngine and a guard against two threads in it at once.
+struct BoundVectorEngine {
+  std::unique_ptr<AnyVectorEngine> engine;
+  std::atomic_flag is_busy;
+};
+
+class Busy {
+ public:
+  explicit Busy(BoundVectorEngine& bound) : flag_(bound.is_busy) {
+    if (flag_.test_and_set()) {
+      throw ConfigurationError("another thread is inside this VectorEngine");
+    }
+  }
+  ~Busy() { flag_.clear(); }
+
+ private:
+  std::atomic_flag& flag_;
+};
+
+using Input = nb::ndarray<nb::ro>;
+
+void check_shape(const Input& input, const char* name, int num_envs, bool is_right_dtype,
+                 const char* dtype) {
+  if (is_right_dtype && input.device_type() == nb::device::cpu::value && input.ndim() == 1 &&
+      static_cast<int>(input.shape(0)) == num_envs) {
+    return;
+  }
+  throw ConfigurationError(std::string(name) + ": expected a CPU array [" +
+                           std::to_string(num_envs) + "] of " + dtype);
+}
+
+// Reads [N] bool, contiguous, without a copy; none is the empty span.
+std::span<const bool> read_mask(const std::optional<Input>& mask, const char* name, int num_envs) {
+  if (!mask) return {};
+  check_shape(*mask, name, num_envs,
+              mask->dtype() == nb::dtype<bool>() && (num_envs == 1 || mask->stride(0) == 1),
+              "bool, contiguous");
+  return {static_cast<const bool*>(mask->data()), mask->size()};
+}
+
+// Reads [N] int32 or int64.
+std::vector<std::int64_t> read_actions(const Input& actions, int num_envs) {
+  const bool is_int32 = actions.dtype() == nb::dtype<std::int32_t>();
+  check_shape(actions, "actions", num_envs, is_int32 || actions.dtype() == nb::dtype<std::int64_t>(),
+              "int32 or int64");
+  std::vector<std::int64_t> values(num_envs);
+  const std::int64_t stride = actions.stride(0);
+  for (int i = 0; i < num_envs; ++i) {
+    values[i] = is_int32 ? static_cast<const std::int32_t*>(actions.data())[i * stride]
+                         : static_cast<const std::int64_t*>(actions.data())[i * stride];
+  }
+  return values;
+}
+
+template <class T>
+nb::object view(nb::handle owner, const T* data, std::initializer_list<std::size_t> shape) {
+  return nb::cast(nb::ndarray<nb::numpy, const T>(data, shape.size(), shape.begin(), owner),
+                  nb::rv_policy::reference);
+}
+
+std::size_t num_envs(const BoundVectorEngine& bound) { return bound.engine->options().num_envs; }
+
+nb::object observations_view(nb::handle owner, const BoundVectorEngine& bound,
+                             const std::vector<float>& data) {
+  const AnyGame& game = *bound.engine->game;
+  return view(owner, data.data(),
+              {data.empty() ? 0 : num_envs(bound),
+               static_cast<std::size_t>(game.num_observation_planes()),
+               static_cast<std::size_t>(game.info.num_ranks),
+               static_cast<std::size_t>(game.info.num_files)});
+}
+
+void register_game(nb::module_& module) {
+  nb::class_<AnyGame>(module, "Game",
+                      "A native game under fixed options. See deskovky.envs.protocol.Game.")
+      .def_prop_ro("id", [](const AnyGame& game) { return game.info.id; })
+      .def_prop_ro("ruleset", &AnyGame::ruleset)
+      .def_prop_ro("setup", [](const AnyGame& game) { return game.setup().name; })
+      .def_prop_ro("max_turns", [](const AnyGame& game) { return game.options.max_turns; })
+      .def_prop_ro("view",
+                   [](const AnyGame& game) { return game.is_absolute ? "absolute" : "relative"; })
+      .def_prop_ro("num_actions", [](const AnyGame& game) { return game.info.num_actions(); })
+      .def_prop_ro("action_shape",
+                   [](const AnyGame& game) {
+                     return std::tuple(game.info.num_action_planes, game.info.num_ranks,
+                                       game.info.num_files);
+                   })
+      .def_prop_ro("observation_shape",
+                   [](const AnyGame& game) {
+                     return std::tuple(game.num_observation_planes(), game.info.num_ranks,
+                                       game.info.num_files);
+                   })
+      .def_prop_ro(
+          "rulesets",
+          [](const AnyGame& game) {
+            nb::list names;
+            for (const auto name : game.info.rulesets) names.append(std::string(name));
+            return nb::tuple(names);
+          },
+          nb::sig("def rulesets(self) -> tuple[str, ...]"))
+      .def_prop_ro(
+          "setups",
+          [](const AnyGame& game) {
+            nb::list names;
+            for (const auto name : setup_names(game.info)) names.append(std::string(name));
+            return nb::tuple(names);
+          },
+          nb::sig("def setups(self) -> tuple[str, ...]"))
+      .def_prop_ro("mirror_actions",
+                   [](const AnyGame& game) -> std::optional<Array1<std::int32_t>> {
+                     const auto mirrored = game.mirror_actions();
+                     if (mirrored.empty()) return std::nullopt;
+                     auto* data = new std::int32_t[mirrored.size()];
+                     std::copy(mirrored.begin(), mirrored.end(), data);
+                     return new_array<std::int32_t, 1>(data, {mirrored.size()});
+                   })
+      .def("state", [](const AnyGame& game,
+                       std::optional<std::string> fen) { return game.new_state(fen); },
+           "fen"_a = nb::none(), "Return a new state at the start, or at `fen`; raises FenError.")
+      .def("perft",
+           [](const AnyGame& game, int depth, std::optional<std::string> fen) {
+             if (depth < 0) throw ConfigurationError("depth = " + std::to_string(depth) + " < 0");
+             const nb::gil_scoped_release release;
+             return game.perft(depth, fen);
+           },
+           "depth"_a, "fen"_a = nb::none(), "Count the sequences of exactly `depth` turns.")
+      .def("__eq__",
+           [](const AnyGame& game, nb::handle other) {
+             return nb::isinstance<AnyGame>(other) && game == *nb::cast<const AnyGame*>(other);
+           },
+           nb::arg("other").none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__hash__",
+           [](const AnyGame& game) { return nb::hash(game_arguments(game)); })
+      .def("__repr__", &game_repr)
+      .def("__reduce__",
+           [](const AnyGame& game) {
+             return nb::make_tuple(python_class("deskovky.envs.native", "make_game"),
+                                   game_arguments(game));
+           },
+           nb::sig("def __reduce__(self) -> tuple[object, ...]"));
+
+  module.def("make_game", &make_game, "id"_a, "ruleset"_a = nb::none(), "setup"_a = nb::none(),
+             "max_turns"_a = nb::none(), "view"_a = "relative",
+             "Return a native game; raises UnknownGameError or ConfigurationError.");
+  module.def(
+      "native_game_ids",
+      [] {
+        std::vector<std::string> ids;
+        for_each_game([&]<class G>() { ids.emplace_back(G::kInfo.id); });
+        return ids;
+      },
+      "The ids of all games that this module was built with.");
+}
+
+void register_state(nb::module_& module) {
+  nb::class_<AnyState>(module, "State",
+                       "One game in progress. See deskovky.envs.protocol.State.")
+      .def_prop_ro("game",
+                   [](const AnyState& state) {
+                     return std::const_pointer_cast<AnyGame>(state.game);
+                   })
+      .def_prop_ro("history", &AnyState::history, "The texts of the turns so far.")
+      .def_prop_ro("to_move", &AnyState::to_move, "The player who acts next, 0 or 1.")
+      .def_prop_ro("is_turn_open", &AnyState::is_turn_open,
+                   "True between two steps of one turn.")
+      .def_prop_ro("occurrences", &AnyState::occurrences,
+                   "How often the position has occurred at the start of a turn, this time included.")
+      .def_prop_ro("is_over", [](const AnyState& state) { return state.outcome().is_over(); })
+      .def_prop_ro(
+          "outcome", [](const AnyState& state) { return outcome_to_python(state.outcome()); },
+          nb::sig("def outcome(self) -> deskovky.envs.protocol.Outcome | None"))
+      .def("returns",
+           [](const AnyState& state) {
+             return std::pair<double, double>(state.outcome().reward(0),
+                                              state.outcome().reward(1));
+           },
+           "Return the rewards of player 0 and 1, summed to now: +1.0, 0.0 or -1.0.")
+      .def("legal_actions", &legal_actions, "Return the legal actions, ascending, [k] int32.")
+      .def("legal_action_mask", &legal_action_mask, "Return [num_actions] bool, true where legal.")
+      .def("apply",
+           [](AnyState& state, nb::object action) { state.apply(read_action(action)); },
+           nb::arg("action").none(), nb::sig("def apply(self, action: typing.SupportsIndex) -> None"),
+           "Make one step; raises IllegalActionError and changes nothing if illegal.")
+      .def("undo", &AnyState::undo, "Take back one step; raises IllegalActionError at the start.")
+      .def("copy", &AnyState::copy, "Return an independent copy with the whole history.")
+      .def("__copy__", &AnyState::copy)
+      .def("__deepcopy__", [](const AnyState& state, nb::handle) { return state.copy(); },
+           "memo"_a, nb::sig("def __deepcopy__(self, memo: object) -> State"))
+      .def("observation", &observation, "player"_a = nb::none(),
+           "Return [planes, ranks, files] float32, seen by `player` (default: to_move).")
+      .def("fen", &AnyState::fen, "Return the position as FEN, without the history.")
+      .def("action_to_text",
+           [](const AnyState& state, nb::object action) {
+             return state.action_to_text(read_action(action));
+           },
+           nb::arg("action").none(),
+           nb::sig("def action_to_text(self, action: typing.SupportsIndex) -> str"),
+           "Return the move text of one step.")
+      .def("action_from_text", &AnyState::action_from_text, "text"_a,
+           "Return the legal action with that text; raises IllegalActionError.")
+      .def("turns", &AnyState::turns, "limit"_a = nb::none(),
+           "Return the legal turns as text, at most `limit`.")
+      .def("push", &AnyState::push, "turn"_a,
+           "Make a whole turn given as text; raises IllegalActionError and changes nothing.")
+      .def("key", &AnyState::key, "Return the 64-bit repetition key of the position.")
+      .def("num_pieces",
+           [](const AnyState& state, int player) {
+             if (player != 0 && player != 1) {
+               throw ConfigurationError("player = " + std::to_string(player) +
+                                        ": expected 0 or 1");
+             }
+             return state.num_pieces(player);
+           },
+           "player"_a, "Return how many pieces `player` has on the board.")
+      .def("__eq__",
+           [](const AnyState& state, nb::handle other) {
+             return nb::isinstance<AnyState>(other) &&
+                    state.equals(*nb::cast<const AnyState*>(other));
+           },
+           nb::arg("other").none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__repr__",
+           [](const AnyState& state) {
+             return "State(" + game_repr(*state.game) + ", '" + state.fen() + "')";
+           })
+      .def("__reduce__",
+           [](const AnyState& state) {
+             return nb::make_tuple(
+                 python_class("deskovky.envs.native", "restore_state"),
+                 nb::make_tuple(std::const_pointer_cast<AnyGame>(state.game), state.start_fen(),
+                                state.actions()));
+           },
+           nb::sig("def __reduce__(self) -> tuple[object, ...]"))
+      .attr("__hash__") = nb::none();  // mutable
+
+  module.def("restore_state", &restore_state, "game"_a, "start_fen"_a, "actions"_a,
+             "Return the state after `actions` from `start_fen`: what pickling stores.");
+}
+
+void register_vector_engine(nb::module_& module) {
+  using Bound = BoundVectorEngine;
+  nb::class_<Bound>(module, "VectorEngine",
+                    "N games stepped by native threads into arrays that the next call overwrites.")
+      .def(
+          "__init__",
+          [](Bound* self, const AnyGame& game, int num_envs, int num_threads, std::uint64_t seed,
+             const std::string& autoreset, int opening_turns) {
+            const auto check = [](const char* name, int value, int least, int most) {
+              if (value < least || value > most) {
+                throw ConfigurationError(std::string(name) + " = " + std::to_string(value) +
+                                         ": expected " + std::to_string(least) + " to " +
+                                         std::to_string(most));
+              }
+            };
+            check("num_envs", num_envs, 1, 1 << 24);
+            check("num_threads", num_threads, 1, 1024);
+            check("opening_turns", opening_turns, 0, 1000);
+            VectorOptions options = {.num_envs = num_envs,
+                                     .num_threads = num_threads,
+                                     .seed = seed,
+                                     .opening_turns = opening_turns};
+            if (autoreset == "next_step") options.autoreset = Autoreset::kNextStep;
+            else if (autoreset == "same_step") options.autoreset = Autoreset::kSameStep;
+            else if (autoreset == "disabled") options.autoreset = Autoreset::kDisabled;
+            else {
+              throw ConfigurationError("autoreset = '" + autoreset +
+                                       "': expected 'next_step', 'same_step' or 'disabled'");
+            }
+            auto engine = game.new_vector_engine(options);
+            new (self) Bound{std::move(engine), {}};
+          },
+          "game"_a, "num_envs"_a, "num_threads"_a = 1, "seed"_a = 0, "autoreset"_a = "next_step",
+          "opening_turns"_a = 0)
+      .def_prop_ro("game",
+                   [](const Bound& bound) {
+                     return std::const_pointer_cast<AnyGame>(bound.engine->game);
+                   })
+      .def_prop_ro("num_envs", &num_envs)
+      .def_prop_ro(
+          "observations",
+          [](nb::handle self) {
+            const auto& bound = *nb::cast<const Bound*>(self);
+            return observations_view(self, bound, bound.engine->arrays().observations);
+          },
+          nb::sig("def observations(self) -> "
+                  "numpy.typing.NDArray[numpy.float32]"),
+          "[N, C, H, W] float32, seen by the player to move; read-only.")
+      .def_prop_ro(
+          "final_observations",
+          [](nb::handle self) {
+            const auto& bound = *nb::cast<const Bound*>(self);
+            return observations_view(self, bound, bound.engine->arrays().final_observations);
+          },
+          nb::sig("def final_observations(self) -> numpy.typing.NDArray[numpy.float32]"),
+          "[N, C, H, W] float32, the last one of each game that this step ended; same-step only.")
+      .def_prop_ro(
+          "legal_action_mask",
+          [](nb::handle self) {
+            const auto& bound = *nb::cast<const Bound*>(self);
+            return view(self, bound.engine->arrays().legal_action_mask.get(),
+                        {num_envs(bound),
+                         static_cast<std::size_t>(bound.engine->game->info.num_actions())});
+          },
+          nb::sig("def legal_action_mask(self) -> numpy.typing.NDArray[numpy.bool_]"),
+          "[N, A] bool, true where legal; read-only.")
+      .def_prop_ro(
+          "to_move",
+          [](nb::handle self) {
+            const auto& bound = *nb::cast<const Bound*>(self);
+            return view(self, bound.engine->arrays().to_move.data(), {num_envs(bound)});
+          },
+          nb::sig("def to_move(self) -> numpy.typing.NDArray[numpy.int8]"), "[N] int8.")
+      .def_prop_ro(
+          "rewards",
+          [](nb::handle self) {
+            const auto& bound = *nb::cast<const Bound*>(self);
+            return view(self, bound.engine->arrays().rewards.data(), {num_envs(bound), 2});
+          },
+          nb::sig("def rewards(self) -> numpy.typing.NDArray[numpy.float32]"),
+          "[N, 2] float32, of player 0 and 1 in this step.")
+      .def_prop_ro(
+          "terminated",
+          [](nb::handle self) {
+            const auto& bound = *nb::cast<const Bound*>(self);
+            return view(self, bound.engine->arrays().terminated.get(), {num_envs(bound)});
+          },
+          nb::sig("def terminated(self) -> numpy.typing.NDArray[numpy.bool_]"),
+          "[N] bool: a rule ended the game in this step.")
+      .def_prop_ro(
+          "truncated",
+          [](nb::handle self) {
+            const auto& bound = *nb::cast<const Bound*>(self);
+            return view(self, bound.engine->arrays().truncated.get(), {num_envs(bound)});
+          },
+          nb::sig("def truncated(self) -> numpy.typing.NDArray[numpy.bool_]"),
+          "[N] bool: the cap max_turns ended the game in this step.")
+      .def(
+          "reset",
+          [](Bound& bound, std::optional<std::uint64_t> seed, std::optional<Input> mask) {
+            const auto span = read_mask(mask, "mask", static_cast<int>(num_envs(bound)));
+            const Busy busy(bound);
+            const nb::gil_scoped_release release;
+            if (seed) bound.engine->seed(*seed);
+            bound.engine->reset(span);
+          },
+          "seed"_a = nb::none(), "mask"_a = nb::none(),
+          "Start all games anew, or those where `mask`, [N] bool, is true.")
+      .def(
+          "step",
+          [](Bound& bound, Input actions, std::optional<Input> active) {
+            const auto values = read_actions(actions, static_cast<int>(num_envs(bound)));
+            const auto span = read_mask(active, "active", static_cast<int>(num_envs(bound)));
+            const Busy busy(bound);
+            const nb::gil_scoped_release release;
+            bound.engine->step(values, span);
+          },
+          "actions"_a, "active"_a = nb::none(),
+          "Step all games, or those where `active`, [N] bool, is true; `actions` is [N] int32 or "
+          "int64. Raises IllegalActionError, naming the game, before anything changes.")
+      .def(
+          "sample_actions",
+          [](Bound& bound) {
+            const std::size_t n = num_envs(bound);
+            auto* data = new std::int32_t[n];
+            auto array = new_array<std::int32_t, 1>(data, {n});
+            const Busy busy(bound);
+            bound.engine->sample_actions({data, n});
+            return array;
+          },
+          "Return a uniformly random legal action of each game, [N] int32; 0 where it has ended.")
+      .def(
+          "state",
+          [](const Bound& bound, long long i) {
+            if (i < 0 || i >= static_cast<long long>(num_envs(bound))) {
+              throw nb::index_error("no game of that index");
+            }
+            return bound.engine->state(static_cast<int>(i));
+          },
+          "i"_a, "Return a copy of the state of game `i`.");
+}
+
+}  // namespace
+
+void register_envs(nb::module_& module) {
+  translate<UnknownGameError>("UnknownGameError");
+  translate<FenError>("FenError");
+  translate<IllegalActionError>("IllegalActionError");
+  translate<ConfigurationError>("ConfigurationError");
+  register_game(module);
+  register_state(module);
+  register_vector_engine(module);
+}

@@ -1,0 +1,27 @@
+// Perft: counts the sequences of exactly `depth` complete turns (rules.md section 0). Repetition
+// and the quiet and length limits are ignored, every other rule applies.
+#pragma once
+
+#include <cstdint>
+
+#include "core/game.hpp"
+
+namespace deskovky {
+
+template <Game G>
+std::uint64_t perft(const G& game, const typename G::Position& position, int depth) {
+  if (depth == 0) return 1;
+  if (!position.is_turn_open() && game.outcome(position).is_over()) return 0;
+  ActionList actions;
+  game.legal_actions(position, actions);
+  if (G::kInfo.single_step_turns && depth == 1) return actions.size();
+  std::uint64_t count = 0;
+  for (const Action action : actions) {
+    auto next = position;
+    game.apply(next, action);
+    count += perft(game, next, next.is_turn_open() ? depth : depth - 1);
+  }
+  return count;
+}
+
+}  // namespace deskovky

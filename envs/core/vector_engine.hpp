@@ -1,0 +1,200 @@
+// VectorEngine: N games of one kind, stepped by native threads into arrays that are allocated once.
+// Each game has its own random stream, so nothing depends on the number of threads.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/random.hpp"
+#include "core/state.hpp"
+#include "core/thread_pool.hpp"
+
+namespace deskovky {
+
+// What happens to a game that has ended (the three modes of gymnasium.vector.AutoresetMode).
+enum class Autoreset { kNextStep, kSameStep, kDisabled };
+
+// The arrays of all games, row-major, [N, ...].
+struct VectorArrays {
+  std::vector<float> observations;        // [N, C, H, W]
+  std::vector<float> final_observations;  // likewise; only Autoreset::kSameStep fills it
+  std::unique_ptr<bool[]> legal_action_mask;  // [N, A]
+  std::unique_ptr<bool[]> terminated;         // [N]
+  std::unique_ptr<bool[]> truncated;          // [N]
+  std::vector<float> rewards;                 // [N, 2]
+  std::vector<std::int8_t> to_move;           // [N]
+};
+
+struct VectorOptions {
+  int num_envs = 1;
+  int num_threads = 1;
+  std::uint64_t seed = 0;
+  Autoreset autoreset = Autoreset::kNextStep;
+  int opening_turns = 0;  // random turns at the start of each game
+  bool is_absolute = false;
+};
+
+template <Game G>
+class VectorEngine {
+ public:
+  VectorEngine(const State<G>& start, const VectorOptions& options)
+      : options_(options), pool_(options.num_threads) {
+    const int n = options.num_envs;
+    observation_size_ =
+        (G::kInfo.num_planes + options.is_absolute) * static_cast<int>(G::kInfo.num_squares());
+    arrays_.observations.resize(std::size_t(n) * observation_size_);
+    if (options.autoreset == Autoreset::kSameStep) {
+      arrays_.final_observations.resize(arrays_.observations.size());
+    }
+    arrays_.legal_action_mask = std::make_unique<bool[]>(std::size_t(n) * kNumActions);
+    arrays_.terminated = std::make_unique<bool[]>(n);
+    arrays_.truncated = std::make_unique<bool[]>(n);
+    arrays_.rewards.resize(2 * n);
+    arrays_.to_move.resize(n);
+    games_.reserve(n);
+    for (int i = 0; i < n; ++i) games_.push_back({start, {}, Random(options.seed, i)});
+    reset({});
+  }
+
+  const VectorArrays& arrays() const { return arrays_; }
+  const VectorOptions& options() const { return options_; }
+  const State<G>& state(int i) const { return games_[i].state; }
+  int observation_size() const { return observation_size_; }
+
+  void seed(std::uint64_t seed) {
+    for (int i = 0; i < options_.num_envs; ++i) games_[i].random = Random(seed, i);
+  }
+
+  // Starts the masked games anew, all of them if the mask is empty.
+  void reset(std::span<const bool> mask) {
+    pool_.run(options_.num_envs, [&](int begin, int end) {
+      for (int i = begin; i < end; ++i) {
+        if (!mask.empty() && !mask[i]) continue;
+        clear_step(i);
+        restart(games_[i]);
+        publish(i);
+      }
+    });
+  }
+
+  // Steps the active games, all of them if `active` is empty. Throws before anything changes.
+  void step(std::span<const std::int64_t> actions, std::span<const bool> active) {
+    const auto is_active = [&](int i) { return active.empty() || active[i]; };
+    for (int i = 0; i < options_.num_envs; ++i) {
+      if (is_active(i)) check(i, actions[i]);
+    }
+    pool_.run(options_.num_envs, [&](int begin, int end) {
+      for (int i = begin; i < end; ++i) {
+        clear_step(i);
+        if (is_active(i)) step(i, static_cast<Action>(actions[i]));
+      }
+    });
+  }
+
+  // Writes a uniformly random legal action of each game, 0 where the game has ended.
+  void sample_actions(std::span<std::int32_t> actions) {
+    for (int i = 0; i < options_.num_envs; ++i) {
+      auto& [state, legal, random] = games_[i];
+      actions[i] = legal.empty() ? 0 : legal[random.below(static_cast<int>(legal.size()))];
+    }
+  }
+
+ private:
+  static constexpr int kNumActions = G::kInfo.num_actions();
+
+  struct OneGame {
+    State<G> state;
+    std::vector<std::uint16_t> legal;  // what the mask row shows
+    Random random;
+  };
+
+  bool is_over(int i) const { return games_[i].state.is_over(); }
+
+  void check(int i, std::int64_t action) const {
+    const auto in_game = [&] { return "game " + std::to_string(i) + ": "; };
+    if (is_over(i)) {
+      if (options_.autoreset == Autoreset::kNextStep) return;
+      throw IllegalActionError(in_game() + "the game is over; reset it");
+    }
+    const auto& legal = games_[i].legal;
+    if (action >= 0 && action < kNumActions &&
+        std::binary_search(legal.begin(), legal.end(), static_cast<std::uint16_t>(action))) {
+      return;
+    }
+    try {
+      games_[i].state.check_action(action);
+    } catch (const IllegalActionError& error) {
+      throw IllegalActionError(in_game() + error.what());
+    }
+  }
+
+  void clear_step(int i) {
+    arrays_.rewards[2 * i] = arrays_.rewards[2 * i + 1] = 0.0f;
+    arrays_.terminated[i] = arrays_.truncated[i] = false;
+  }
+
+  void step(int i, Action action) {
+    OneGame& game = games_[i];
+    if (is_over(i)) {  // next-step autoreset: this step only starts the new game
+      restart(game);
+      return publish(i);
+    }
+    game.state.apply(action);
+    if (is_over(i)) {
+      const Outcome& outcome = game.state.outcome();
+      arrays_.rewards[2 * i] = static_cast<float>(outcome.reward(0));
+      arrays_.rewards[2 * i + 1] = static_cast<float>(outcome.reward(1));
+      arrays_.truncated[i] = outcome.termination == Termination::kMaxTurns;
+      arrays_.terminated[i] = !arrays_.truncated[i];
+      if (options_.autoreset == Autoreset::kSameStep) {
+        write_observation(game.state, arrays_.final_observations, i);
+        restart(game);
+      }
+    }
+    publish(i);
+  }
+
+  // A game that ends in its random opening is drawn anew.
+  void restart(OneGame& game) {
+    constexpr int kMaxTries = 1000;
+    ActionList legal;
+    for (int i = 0; i < kMaxTries; ++i) {
+      game.state.reset();
+      const int last_turn = game.state.position().turns + options_.opening_turns;
+      while (game.state.position().turns < last_turn && !game.state.is_over()) {
+        game.state.legal_actions(legal);
+        game.state.apply(legal[game.random.below(legal.size())]);
+      }
+      if (!game.state.is_over()) return;
+    }
+    throw ConfigurationError("opening_turns = " + std::to_string(options_.opening_turns) +
+                             ": a thousand random openings all ended the game");
+  }
+
+  void publish(int i) {
+    OneGame& game = games_[i];
+    bool* mask = &arrays_.legal_action_mask[std::size_t(i) * kNumActions];
+    for (const auto action : game.legal) mask[action] = false;
+    ActionList legal;
+    game.state.legal_actions(legal);
+    game.legal.assign(legal.begin(), legal.end());
+    for (const auto action : game.legal) mask[action] = true;
+    arrays_.to_move[i] = static_cast<std::int8_t>(game.state.to_move());
+    write_observation(game.state, arrays_.observations, i);
+  }
+
+  void write_observation(const State<G>& state, std::vector<float>& out, int i) const {
+    state.write_observation(options_.is_absolute ? 0 : state.to_move(),
+                            &out[std::size_t(i) * observation_size_], options_.is_absolute);
+  }
+
+  VectorOptions options_;
+  ThreadPool pool_;
+  int observation_size_;
+  VectorArrays arrays_;
+  std::vector<OneGame> games_;
+};
+
+}  // namespace deskovky

@@ -1,0 +1,40 @@
+"""deskovky: two-player board games for reinforcement learning.
+
+    import deskovky as dk
+
+    env = dk.make("dobutsu_v0")                        # PettingZoo AEC environment
+    state = dk.game("dobutsu_v0").state()              # the rules as an object
+    venv = dk.make_vec("dobutsu_v0", num_envs=1024)    # many games at once, native
+    agent = dk.agent("minimax:depth=4")                # players from text
+"""
+
+from deskovky.envs import game, games, register_game
+from deskovky.envs.protocol import Game, Outcome, State, Termination
+from deskovky.errors import (
+    AgentSpecError,
+    CheckpointError,
+    ConfigurationError,
+    DeskovkyError,
+    FenError,
+    IllegalActionError,
+    UnknownGameError,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AgentSpecError",
+    "CheckpointError",
+    "ConfigurationError",
+    "DeskovkyError",
+    "FenError",
+    "Game",
+    "IllegalActionError",
+    "Outcome",
+    "State",
+    "Termination",
+    "UnknownGameError",
+    "game",
+    "games",
+    "register_game",
+]
