@@ -12,6 +12,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <atomic>
+#include <cstring>
 
 #include "core/any.hpp"
 
@@ -44,9 +45,12 @@ void translate(const char* name) {
         try {
           std::rethrow_exception(pointer);
         } catch (const Error& error) {
-          PyErr_SetString(
+          // A message may quote a piece of bad input that is no UTF-8.
+          const nb::object message = nb::steal(
+              PyUnicode_DecodeUTF8(error.what(), std::strlen(error.what()), "replace"));
+          PyErr_SetObject(
               python_class("deskovky.errors", static_cast<const char*>(payload)).ptr(),
-              error.what());
+              message.ptr());
         }
       },
       const_cast<char*>(name));
@@ -286,7 +290,8 @@ void register_game(nb::module_& module) {
                      auto* data = new std::int32_t[mirrored.size()];
                      std::copy(mirrored.begin(), mirrored.end(), data);
                      return new_array<std::int32_t, 1>(data, {mirrored.size()});
-                   })
+                   },
+                   nb::rv_policy::automatic)
       .def("state", [](const AnyGame& game,
                        std::optional<std::string> fen) { return game.new_state(fen); },
            "fen"_a = nb::none(), "Return a new state at the start, or at `fen`; raises FenError.")

@@ -142,6 +142,7 @@ struct Dobutsu {
     if (options.ruleset == kStandard && own_attackers && is_mated(own, enemy, own_attackers)) {
       return win(1 - mover, Termination::kCheckmate);
     }
+    if (!has_legal_action(position)) return win(1 - mover, Termination::kNoLegalTurn);  // DS-7
     return {};
   }
 
@@ -309,6 +310,15 @@ struct Dobutsu {
     if (flights & ~own.occupied() & ~turned(attacked(enemy))) return false;
     const bool is_single = !(own_attackers & (own_attackers - 1));
     return !(is_single && (attackers(own, own_attackers) & ~lion));
+  }
+
+  static bool has_legal_action(const Position& position) {
+    const Side& own = position.own();
+    const Bits free = kAll & ~own.occupied();
+    for (int direction = 0; direction < 8; ++direction) {
+      if (step(movers(own, direction), direction) & free) return true;
+    }
+    return (own.hand[G] | own.hand[E] | own.hand[C]) && (free & ~turned(position.enemy().occupied()));
   }
 
   static int strength(const Side& side) {
