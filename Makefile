@@ -4,7 +4,7 @@
 #   make test ARGS="-k perft -n 0"                ARGS go to the command that the target runs
 #
 # The package is installed as users install it, not editable: what is tested is what is shipped.
-# What is already done is noted in stamp files in $(VENV). A changed source file installs the package
+# What is done is noted in stamp files in $(VENV). A changed source file installs the package
 # again, in seconds, since the C++ build is kept in build/. Editable, if you like: `make develop`.
 
 PYTHON ?= python3
@@ -62,7 +62,7 @@ $(BENCH): $(TOOLS) pyproject.toml | $(PACKAGE)
 	@touch $@
 
 develop: $(TOOLS)  ## install the package editable: Python changes count at once, C++ ones on import
-	$(INSTALL) -Ceditable.rebuild=true -e ".[train,dev]"
+	$(INSTALL) -Ceditable.rebuild=true -Ceditable.verbose=false -e ".[train,dev]"
 	@touch $(DEV)
 	@rm -f $(PACKAGE)
 
