@@ -96,11 +96,11 @@ class ReferenceGame:
 
     # --- What a game states -----------------------------------------------------------------------
 
-    id: ClassVar[str]
-    rulesets: ClassVar[tuple[str, ...]] = ("standard",)
+    id: str
+    rulesets: tuple[str, ...] = ("standard",)
     start_fens: ClassVar[dict[str, str]]  # by setup; the first is the default
     default_max_turns: ClassVar[int]
-    action_shape: ClassVar[tuple[int, int, int]]
+    action_shape: tuple[int, int, int]
     num_planes: ClassVar[int]  # of the relative observation
     pieces: ClassVar[str]  # the FEN letters, capital
     piece_aliases: ClassVar[dict[str, str]] = {}  # read, never written; "+C" and the like
