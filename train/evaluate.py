@@ -39,6 +39,7 @@ from deskovky.errors import ConfigurationError, IllegalActionError
 FORMAT = "deskovky-evaluation"
 FORMAT_VERSION = 1
 Z_95 = 1.959963984540054  # the normal distribution lies within +-Z_95 with probability 95 %
+_TRIES = 50  # for an opening that is new and does not end the game
 
 
 @dataclass(frozen=True)
@@ -183,7 +184,7 @@ def _openings(game: Game, count: int, opening_turns: int, rng: np.random.Generat
     seen: set[int] = set()
     for _ in range(count):
         fallback = None
-        for _ in range(100):
+        for _ in range(_TRIES):
             state = _random_opening(game, opening_turns, rng)
             if state is None:
                 continue
@@ -192,7 +193,7 @@ def _openings(game: Game, count: int, opening_turns: int, rng: np.random.Generat
                 break
         if fallback is None:
             raise ConfigurationError(
-                f"{game.id}: 100 random openings of {opening_turns} turns in a row ended the game"
+                f"{game.id}: {_TRIES} random openings of {opening_turns} turns ended the game"
             )
         seen.add(fallback.key())
         openings.append(fallback)
@@ -354,7 +355,7 @@ def run(args: Args) -> list[Match]:
     agents = [make_agent(spec) for spec in args.agents]  # all of them, before hours of play
     matches = []
     with Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
@@ -375,15 +376,15 @@ def run(args: Args) -> list[Match]:
                     on_game=lambda task=task: progress.advance(task),  # type: ignore[misc]
                 )
             )
-    Console().print(table(game, matches))
+    Console(markup=False, emoji=False).print(table(game, matches))  # specs are no markup
     if args.out:
         write_json(args.out, game, args, matches)
     return matches
 
 
-def main(argv: Sequence[str] | None = None, prog: str = "evaluate") -> None:
-    """Run the command line of this script."""
-    run(tyro.cli(Args, prog=prog, args=argv))
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the command `deskovky eval`."""
+    run(tyro.cli(Args, prog="deskovky eval", args=argv))
 
 
 if __name__ == "__main__":

@@ -560,8 +560,9 @@ def train(args: Args) -> Path:
     return path
 
 
-def main(argv: Sequence[str] | None = None, prog: str = "ppo_selfplay") -> None:
-    """Run the command line of this script."""
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the command `deskovky train ppo`."""
+    prog = "deskovky train ppo"
     args = tyro.cli(Args, prog=prog, args=argv)
     if args.resume:  # the run's own options are the defaults
         stored = load_checkpoint(args.out)["args"]

@@ -77,7 +77,7 @@ def run(words: list[str]) -> None:
     elif command == "eval":
         from deskovky.train import evaluate
 
-        evaluate.main(options, prog="deskovky eval")
+        evaluate.main(options)
     elif command == "games":
         tyro.cli(Games, args=options, prog="deskovky games").run()
     elif command == "perft":
@@ -104,7 +104,7 @@ def train(words: list[str]) -> None:
         raise ConfigurationError(
             f"training needs the package {error.name!r}: pip install 'deskovky[train]'"
         ) from None
-    script.main(words[1:], prog=f"deskovky train {words[0]}")
+    script.main(words[1:])
 
 
 def unknown(what: str, word: str, known: Sequence[str] | dict[str, str]) -> ConfigurationError:
