@@ -79,6 +79,16 @@ class Draughts(ReferenceGame):
             for square in range(len(self.no_pieces))
         ]
 
+    @cached_property
+    def ways(self) -> dict[int, tuple[int, int]]:
+        """Direction and distance by action plane."""
+        return {
+            self.plane_of(direction, distance, is_jump): (direction, distance)
+            for direction in ALL
+            for distance in range(1, self.num_files)
+            for is_jump in (False, True)
+        }
+
     def _line(self, square: int, files: int, ranks: int) -> list[int]:
         rank, file = divmod(square, self.num_files)
         line: list[int] = []
@@ -217,14 +227,12 @@ class Draughts(ReferenceGame):
     def step_text(self, position: Position, action: int) -> str:
         """A step off the board, which is never legal, has ``--`` for its target."""
         plane, square = divmod(action, len(self.no_pieces))
+        direction, distance = self.ways[plane]
+        line = self.lines[square][direction]
         name = self.square_name(self.seen_square(square, position.to_move))
-        for direction in ALL:
-            for distance, to in enumerate(self.lines[square][direction], start=1):
-                if plane in (
-                    self.plane_of(direction, distance, is_jump) for is_jump in (False, True)
-                ):
-                    return name + self.square_name(self.seen_square(to, position.to_move))
-        return f"{name}--"
+        if distance > len(line):
+            return f"{name}--"
+        return name + self.square_name(self.seen_square(line[distance - 1], position.to_move))
 
     def check(self, position: Position) -> None:
         for player in (0, 1):
