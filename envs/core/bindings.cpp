@@ -355,7 +355,8 @@ void register_state(nb::module_& module) {
           nb::sig("def apply(self, action: typing.SupportsIndex) -> None"),
           "Make one step; raises IllegalActionError and changes nothing if illegal.")
       .def("undo", &AnyState::undo, "Take back one step; raises IllegalActionError at the start.")
-      .def("copy", &AnyState::copy, "Return an independent copy with the whole history.")
+      .def("copy", &AnyState::copy, nb::sig("def copy(self) -> typing.Self"),
+           "Return an independent copy with the whole history.")
       .def("__copy__", &AnyState::copy)
       .def(
           "__deepcopy__", [](const AnyState& state, nb::handle) { return state.copy(); }, "memo"_a,

@@ -1,7 +1,7 @@
 """The native engine of deskovky: games, vectors of games and searches."""
 
 from collections.abc import Sequence
-from typing import Annotated, SupportsIndex
+from typing import Annotated, Self, SupportsIndex
 
 import numpy
 import numpy.typing
@@ -115,7 +115,7 @@ class State:
     def undo(self) -> None:
         """Take back one step; raises IllegalActionError at the start."""
 
-    def copy(self) -> State:
+    def copy(self) -> Self:
         """Return an independent copy with the whole history."""
 
     def __copy__(self) -> State: ...
