@@ -77,8 +77,8 @@ class Args:
     resume: bool = False
     """go on with the run in `out`; its options are kept, those given here replace them"""
     timesteps: int | None = None
-    """stop after so many steps of the learner, those before a resumption included (1,000,000 if
-    neither this nor --minutes is given)"""
+    """stop after so many steps of the learner, those before a resumption included; 1,000,000 if
+    neither this nor --minutes is given"""
     minutes: float | None = None
     """stop after so many minutes of this call"""
     seed: int = 0
@@ -92,8 +92,8 @@ class Args:
     """games played at once"""
     num_steps: int = 64
     """steps in each game between two updates"""
-    opening_turns: int = 0
-    """random turns that open each game"""
+    opening_turns: int = 4
+    """random turns that open each game: without them the learner sees little of the game"""
     opponents: tuple[str, ...] = ()
     """agent specs that are drawn as opponents beside the past selves, such as minimax:depth=2"""
     snapshot_steps: int = 20_000
@@ -104,7 +104,7 @@ class Args:
     """how often the newest member is the opponent; otherwise it is any member or opponent, all with
     the same probability"""
 
-    learning_rate: float = 1e-3
+    learning_rate: float = 3e-3
     """of Adam, constant"""
     batch_size: int = 1024
     """steps in each gradient step"""
