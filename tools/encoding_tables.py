@@ -1,4 +1,4 @@
-"""Write the encoding tables of every game's README from its code: `python tools/encoding_tables.py`.
+"""Write the encoding tables into every game's README: `python tools/encoding_tables.py`.
 
 The tables stand between two marker lines. With `--check` nothing is written, and the exit status
 is 1 if a README is out of date.

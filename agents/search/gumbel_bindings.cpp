@@ -75,8 +75,8 @@ class GumbelSearch {
     phase_ = leaves_.empty() ? Phase::kDone : Phase::kUpdate;
     auto shape = observation_shape_;
     shape[0] = leaves_.size();
-    return nb::cast(nb::ndarray<nb::numpy, const float>(observations_, shape.size(), shape.data(),
-                                                        observations_owner_),
+    return nb::cast(nb::ndarray<nb::numpy, float>(observations_, shape.size(), shape.data(),
+                                                  observations_owner_),
                     nb::rv_policy::reference);
   }
 
