@@ -7,7 +7,7 @@ the difference is larger still.
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ class GameRecord:
         return state
 
 
-Packed = dict[str, NDArray[np.generic]]
+Packed = dict[str, NDArray[Any]]
 
 
 def pack(records: Sequence[GameRecord]) -> Packed:
@@ -151,7 +151,7 @@ class Replay:
             if len(positions) < batch_size:
                 wanted = min(remaining * batch_size, max(batch_size, CHUNK_POSITIONS))
                 positions += self._draw(wanted - len(positions), random)
-                random.shuffle(positions)  # type: ignore[arg-type]
+                random.shuffle(positions)
             yield self._batch([positions.pop() for _ in range(batch_size)])
 
     def _draw(self, num_positions: int, random: np.random.Generator) -> list[_Position]:

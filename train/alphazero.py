@@ -311,7 +311,8 @@ class Learner:
         policy_loss = -(policies * log_policy).sum(1).mean()
         value_loss = functional.mse_loss(predicted, values)
         self.optimizer.zero_grad()
-        (policy_loss + self.args.value_loss_weight * value_loss).backward()
+        loss = policy_loss + self.args.value_loss_weight * value_loss
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), 5.0)
         self.optimizer.step()
         with torch.no_grad():
