@@ -3,6 +3,7 @@
     python tests/test_gumbel.py     writes the stored trees anew
 """
 
+import itertools
 import json
 import math
 from dataclasses import dataclass, field
@@ -11,12 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference.dobutsu import DobutsuGame
-from two_step_game import TwoStepGame, TwoStepState, solve
+from reference.base import ReferenceState
+from reference.dobutsu import Dobutsu
+from toy_game import StripDraughts
+from two_step_game import TwoStepGame, num_chips, solve
 
 import deskovky as dk
 from deskovky._core import GumbelSearch
-from deskovky.agents.alphazero import SearchResult, run_search
+from deskovky.agents.alphazero import run_search
 from deskovky.errors import ConfigurationError
 
 TREES = Path(__file__).parent / "search_trees"
@@ -205,6 +208,29 @@ def gumbel_noise(seed, index, size):
     return np.array([-math.log(-math.log(u)) for u in uniforms])
 
 
+# --- Games ----------------------------------------------------------------------------------------
+
+DOBUTSU = dk.game("dobutsu_v0")
+NUM_ACTIONS = DOBUTSU.num_actions
+
+
+class SeenStripDraughts(StripDraughts):
+    """Jump chains and forced passes, with something to see for the model."""
+
+    num_planes = 3
+
+    def planes(self, moment, player):
+        seen = self.seen_board(moment.position.board, player)
+        pieces = [self.piece_plane(seen, piece) for piece in "Pp"]
+        return [*pieces, self.plane(moment.position.is_turn_open)]
+
+
+def pile(chips, is_open=False):
+    """Return a state of the two-step game with player 1 to move."""
+    board = "P" * chips + (str(10 - chips) if chips < 10 else "")
+    return TwoStepGame().state(f"{board} b {'a1' if is_open else '-'} 0 1")
+
+
 # --- Roots ----------------------------------------------------------------------------------------
 
 
@@ -243,11 +269,12 @@ OPTIONS = [
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize(
-    "game", [dk.game("dobutsu_v0"), TwoStepGame(), DobutsuGame()], ids=lambda game: type(game)
+    "game",
+    [DOBUTSU, Dobutsu(), SeenStripDraughts(), TwoStepGame()],
+    ids=["native", "dobutsu", "strip_draughts", "two_step"],
 )
 def test_search_is_that_of_the_paper(game, options):
-    is_native = game == dk.game("dobutsu_v0")
-    states = random_states(game, 6 if is_native else 2)
+    states = random_states(game, 6 if game is DOBUTSU else 2)
     evaluate = fake_model(game.num_actions)
     search = GumbelSearch(**options)
     result = run_search(search, evaluate, states, seed=5)
@@ -282,40 +309,38 @@ def test_exact_values_keep_their_sign_inside_a_turn():
     """With exact values of leaves, one visit each shows the exact value of every action."""
 
     def exact(observations):
-        values = [solve(int(planes[0].argmax()), bool(planes[1].any())) for planes in observations]
-        return np.zeros((len(values), 2), np.float32), np.array(values, np.float32)
+        values = [solve(int(planes[0].sum()), bool(planes[1].any())) for planes in observations]
+        return np.zeros((len(values), 20), np.float32), np.array(values, np.float32)
 
-    for chips in range(2, 17):
-        for is_open in (False, True):
-            state = TwoStepGame().state(f"{chips} b {'+' if is_open else '-'}")
-            search = GumbelSearch(2)
-            result = run_search(search, exact, [state])
-            for _, action, to_move, _, _, _, value in search.tree(0)[1:]:
-                rest = chips - action - 1
-                if rest == 0:
-                    exact_value = 1
-                else:
-                    exact_value = solve(rest, True) if not is_open else -solve(rest, False)
-                assert (value if to_move == 1 else -value) == exact_value
-            # q is known for both actions, so that the policy is all but pure where they differ.
-            best = max(-solve(rest, False) if is_open else solve(rest, True) if rest else 1
-                       for rest in (chips - 1, chips - 2)) if chips > 2 else 1  # fmt: skip
-            assert result.root_values[0] == pytest.approx(best, abs=1e-6)
+    def value_after(chips, is_open, num_taken):
+        """Return the value of a step for the player who makes it."""
+        rest = chips - num_taken
+        if rest == 0:
+            return 1
+        return -solve(rest, False) if is_open else solve(rest, True)
+
+    for chips, is_open in itertools.product(range(2, 11), (False, True)):
+        search = GumbelSearch(2)
+        result = run_search(search, exact, [pile(chips, is_open)])
+        for _, action, to_move, _, _, _, value in search.tree(0)[1:]:
+            own_value = value if to_move == 1 else -value
+            assert own_value == value_after(chips, is_open, 1 + action // 10)
+        # Both actions being known, the improved policy all but ignores a losing one.
+        best = max(value_after(chips, is_open, num_taken) for num_taken in (1, 2))
+        assert result.root_values[0] == pytest.approx(best, abs=1e-6)
 
 
 def test_search_without_knowledge_plays_the_two_step_game_well():
     for chips in range(2, 9):
-        state = TwoStepGame().state(f"{chips} w -")
-        result = run_search(GumbelSearch(200, gumbel_scale=0), uniform_model(2), [state])
+        result = run_search(GumbelSearch(200, gumbel_scale=0), uniform_model(20), [pile(chips)])
         assert np.sign(result.root_values[0]) == solve(chips, False)
         if solve(chips, False) > 0:
-            state.apply(int(result.actions[0]))
-            assert state.is_over or solve(state.chips, True) == 1
+            rest = chips - 1 - result.actions[0] // 10
+            assert rest == 0 or solve(rest, True) == 1
 
 
 # --- Stored trees ---------------------------------------------------------------------------------
 
-DOBUTSU = dk.game("dobutsu_v0")
 GOLDEN = {
     "gumbel_dobutsu_start": (DOBUTSU, None, dict(num_simulations=48), 1),
     "gumbel_dobutsu_drops": (
@@ -325,7 +350,7 @@ GOLDEN = {
         2,
     ),
     "gumbel_dobutsu_evaluation": (DOBUTSU, None, dict(num_simulations=64, gumbel_scale=0.0), 0),
-    "gumbel_two_steps": (TwoStepGame(), "11 b -", dict(num_simulations=40, c_scale=0.1), 3),
+    "gumbel_two_steps": (TwoStepGame(), "PPPPPPPPP1 b - 0 1", dict(num_simulations=40, c_scale=0.1), 3),
 }
 
 
@@ -362,7 +387,7 @@ def test_every_stored_tree_is_tested():
 
 def test_games_of_a_batch_do_not_influence_each_other():
     states = random_states(DOBUTSU, 40, seed=3)
-    evaluate = fake_model(DOBUTSU.num_actions)
+    evaluate = fake_model(NUM_ACTIONS)
     search = GumbelSearch(24, gumbel_scale=0.0)
     together = run_search(search, evaluate, states)
     trees = [search.tree(i) for i in range(len(states))]
@@ -374,7 +399,7 @@ def test_games_of_a_batch_do_not_influence_each_other():
 
 def test_threads_change_nothing():
     states = random_states(DOBUTSU, 100, seed=4)
-    evaluate = fake_model(DOBUTSU.num_actions)
+    evaluate = fake_model(NUM_ACTIONS)
     one = run_search(GumbelSearch(20), evaluate, states, seed=9)
     two = run_search(GumbelSearch(20, num_threads=2), evaluate, states, seed=9)
     for a, b in zip(one, two, strict=True):
@@ -394,7 +419,7 @@ def test_a_search_is_used_again_for_other_games_and_sizes():
 
 def test_noise_depends_on_the_seed():
     states = [DOBUTSU.state() for _ in range(64)]
-    evaluate = uniform_model(DOBUTSU.num_actions)
+    evaluate = uniform_model(NUM_ACTIONS)
     search = GumbelSearch(1)
     first = run_search(search, evaluate, states, seed=1).actions
     np.testing.assert_array_equal(first, run_search(search, evaluate, states, seed=1).actions)
@@ -427,7 +452,7 @@ def test_observations_are_those_of_the_leaves_and_stay_readable():
 
 def test_a_win_is_found():
     state = DOBUTSU.state("3/1l1/1L1/3[-] w - - 0 1")  # each lion can capture the other
-    result = run_search(GumbelSearch(16, gumbel_scale=0), uniform_model(132), [state])
+    result = run_search(GumbelSearch(16, gumbel_scale=0), uniform_model(NUM_ACTIONS), [state])
     assert state.action_to_text(int(result.actions[0])) == "b2b3"
     assert result.root_values[0] > 0.9
 
@@ -435,7 +460,7 @@ def test_a_win_is_found():
 def test_truncated_games_are_worth_nothing():
     game = dk.game("dobutsu_v0", max_turns=1)
     search = GumbelSearch(4)
-    run_search(search, fake_model(132), [game.state()])
+    run_search(search, fake_model(NUM_ACTIONS), [game.state()])
     assert [node[5:] for node in search.tree(0)[1:]] == [(0.0, 0.0)] * 4
 
 
@@ -523,22 +548,26 @@ def test_bad_roots():
         search.set_roots([1, 2])
 
 
-class BrokenState(TwoStepState):
+class BrokenState(ReferenceState):
     fault = ""
 
+    @property
+    def is_broken(self):
+        return num_chips(self._position) < 9
+
     def apply(self, action):
-        if self.fault == "apply" and self.chips < 9:
+        if self.fault == "apply" and self.is_broken:
             raise RuntimeError("a bug in the game")
         super().apply(action)
 
     def legal_actions(self):
-        if self.fault == "actions" and self.chips < 9:
-            return np.array([0, 2], np.int32)
+        if self.fault == "actions" and self.is_broken:
+            return np.array([0, 20], np.int32)
         return super().legal_actions()
 
     def observation(self, player=None):
         planes = super().observation(player)
-        return planes[:1] if self.fault == "shape" and self.chips < 9 else planes
+        return planes[:1] if self.fault == "shape" and self.is_broken else planes
 
 
 @pytest.mark.parametrize(
@@ -552,14 +581,13 @@ class BrokenState(TwoStepState):
 def test_faults_of_a_python_game_come_out(monkeypatch, fault, error):
     monkeypatch.setattr(BrokenState, "fault", fault)
     search = GumbelSearch(20)
-    root = BrokenState(TwoStepGame(), [(10, 0, False)])
+    game = TwoStepGame()
+    root = BrokenState(game, game.read_fen(game.start_fens["default"]))
     with pytest.raises(error):
-        run_search(search, uniform_model(2), [root])
+        run_search(search, uniform_model(20), [root])
     with pytest.raises(ConfigurationError, match="waits for set_roots"):
         search.collect()
-    assert isinstance(
-        run_search(search, uniform_model(2), [TwoStepGame().state()]), SearchResult
-    )
+    assert run_search(search, uniform_model(20), [game.state()]).actions.shape == (1,)
 
 
 if __name__ == "__main__":
