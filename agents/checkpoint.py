@@ -1,16 +1,18 @@
 """Checkpoints of AlphaZero: a network, the game it plays and, to go on training, everything else.
 
-A checkpoint is a `torch.save` file of plain numbers, texts and tensors. It is read with
-``weights_only=True``: nothing in it is executed. It is written to a temporary file which is then
-renamed, so that a file is never half a checkpoint, whenever the program is killed.
+A checkpoint is a `torch.save` file of plain numbers, texts and tensors, and a digest of them all.
+It is read with ``weights_only=True``: nothing in it is executed. It is written to a temporary file
+which is then renamed, so that a file is never half a checkpoint, whenever the program is killed.
 """
 
+import hashlib
 import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from deskovky.agents.network import NetworkConfig, PolicyValueNetwork
 from deskovky.envs.protocol import Game
@@ -49,8 +51,29 @@ def agent_part(checkpoint: Checkpoint) -> Checkpoint:
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     """Write a checkpoint; `path` is replaced at once, when all is written."""
     temporary = path.with_name(path.name + ".tmp")
-    torch.save(checkpoint, temporary)
+    torch.save(checkpoint | {"digest": digest(checkpoint)}, temporary)
     os.replace(temporary, path)
+
+
+def digest(checkpoint: Checkpoint) -> str:
+    """Return the SHA-256 of all that a checkpoint holds, its digest aside."""
+    sha256 = hashlib.sha256()
+
+    def add(value: Any) -> None:
+        if isinstance(value, dict):
+            add([(str(key), value[key]) for key in value])
+        elif isinstance(value, list | tuple):
+            sha256.update(f"{len(value)} values:".encode())
+            for item in value:
+                add(item)
+        elif isinstance(value, Tensor):
+            sha256.update(f"{value.dtype}{list(value.shape)}".encode())
+            sha256.update(value.cpu().contiguous().numpy().tobytes())
+        else:
+            sha256.update(f"{value!r};".encode())
+
+    add({key: value for key, value in checkpoint.items() if key != "digest"})
+    return sha256.hexdigest()
 
 
 def read_checkpoint(path: Path | str) -> Checkpoint:
@@ -70,6 +93,8 @@ def read_checkpoint(path: Path | str) -> Checkpoint:
         raise CheckpointError(
             f"{path}: format version {version}, but this program reads {FORMAT_VERSION}"
         )
+    if checkpoint.get("digest") != digest(checkpoint):
+        raise CheckpointError(f"{path}: damaged: its digest is not that of its content")
     return checkpoint
 
 

@@ -1,6 +1,6 @@
 """The batched Gumbel search against a plain implementation of the paper and against stored trees.
 
-    python tests/test_gumbel.py     writes the stored trees anew
+python tests/test_gumbel.py     writes the stored trees anew
 """
 
 import itertools
@@ -350,7 +350,12 @@ GOLDEN = {
         2,
     ),
     "gumbel_dobutsu_evaluation": (DOBUTSU, None, dict(num_simulations=64, gumbel_scale=0.0), 0),
-    "gumbel_two_steps": (TwoStepGame(), "PPPPPPPPP1 b - 0 1", dict(num_simulations=40, c_scale=0.1), 3),
+    "gumbel_two_steps": (
+        TwoStepGame(),
+        "PPPPPPPPP1 b - 0 1",
+        dict(num_simulations=40, c_scale=0.1),
+        3,
+    ),
 }
 
 

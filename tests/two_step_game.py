@@ -9,9 +9,9 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from reference.base import EMPTY, Moment, Position, ReferenceGame
 
 from deskovky.envs.protocol import Outcome, Termination
-from reference.base import EMPTY, Moment, Position, ReferenceGame
 
 
 class TwoStepGame(ReferenceGame):

@@ -147,11 +147,14 @@ class Args:
     """write curves for TensorBoard"""
 
 
-# What a resumed run may change: the rest decides what its weights mean or what it computes.
+BUDGET_OPTIONS = {"out", "minutes", "iterations", "resume"}
+"""Options of a start, not of its run."""
+
 FREE_OPTIONS = {
-    "out", "minutes", "iterations", "resume", "device", "eval_every", "eval_games",
-    "eval_simulations", "eval_opening_turns", "eval_opponents", "tensorboard",
+    "device", "eval_every", "eval_games", "eval_simulations", "eval_opening_turns",
+    "eval_opponents", "tensorboard",
 }  # fmt: skip
+"""Options that a resumed run may change: no weights depend on them."""
 
 
 def check_args(args: Args) -> None:
@@ -366,7 +369,11 @@ class Run:
             self.last,
             {
                 **make_checkpoint(learner.average, self.game, self.iteration),
-                "args": {**asdict(self.args), "out": None},
+                "args": {
+                    name: value
+                    for name, value in asdict(self.args).items()
+                    if name not in BUDGET_OPTIONS
+                },
                 "learner": learner.network.state_dict(),
                 "optimizer": learner.optimizer.state_dict(),
                 "num_replay_files": self.replay.num_groups,
@@ -450,7 +457,7 @@ def resume_run(args: Args) -> Run:
     for iteration in range(first, run.iteration + 1):
         path = run.replay_file(iteration)
         try:
-            with np.load(path, allow_pickle=False) as packed:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as packed:
                 run.replay.add(unpack(dict(packed)))
         except (OSError, KeyError, ValueError, EOFError, BadZipFile) as error:
             raise CheckpointError(f"{path}: missing or damaged: {error}") from None
@@ -464,13 +471,10 @@ def merge_args(args: Args, saved: dict[str, Any]) -> Args:
     """
     merged = {}
     for option in fields(Args):
-        given, old = getattr(args, option.name), saved[option.name]
-        is_default = given == option.default
-        if isinstance(given, tuple):
-            old = tuple(old)
-        if option.name in ("out", "minutes", "iterations", "resume"):
+        if option.name in BUDGET_OPTIONS:
             continue
-        if is_default:
+        given, old = getattr(args, option.name), saved[option.name]
+        if given == option.default:
             merged[option.name] = old
         elif given != old and option.name not in FREE_OPTIONS:
             raise ConfigurationError(
