@@ -12,9 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from deskovky._core import encode_positions
 from deskovky.envs.protocol import Game, State
 
-CHUNK_POSITIONS = 8192  # sampled games are encoded whole, and so many positions shuffled together
+# Sampled games are encoded whole, and so many positions are shuffled together.
+CHUNK_POSITIONS = 8192
+CHUNK_BYTES = 100_000_000
 
 
 @dataclass
@@ -97,15 +100,6 @@ class Batch(NamedTuple):
     """`[B]`, in [-1, 1]."""
 
 
-class _Position(NamedTuple):
-    """One position of a chunk, encoded; `policy[i]` belongs to `legal_actions[i]`."""
-
-    observation: NDArray[np.float32]
-    legal_actions: NDArray[np.int32]
-    policy: NDArray[np.float16]
-    value: float
-
-
 class Replay:
     """The latest finished games, up to about `capacity` positions.
 
@@ -121,7 +115,8 @@ class Replay:
         search_value_weight: float = 0.0,
         use_mirror: bool = True,
     ) -> None:
-        self._game = game
+        self._start = game.state()
+        self._position_bytes = 4 * int(np.prod(game.observation_shape)) + 5 * game.num_actions
         self._capacity = capacity
         self._search_value_weight = search_value_weight
         self._mirror_actions = game.mirror_actions if use_mirror else None
@@ -146,51 +141,45 @@ class Replay:
         self, num_batches: int, batch_size: int, random: np.random.Generator
     ) -> Iterator[Batch]:
         """Yield batches of positions, each of all positions equally likely to be drawn."""
-        positions: list[_Position] = []
-        for remaining in range(num_batches, 0, -1):
-            if len(positions) < batch_size:
-                wanted = min(remaining * batch_size, max(batch_size, CHUNK_POSITIONS))
-                positions += self._draw(wanted - len(positions), random)
-                random.shuffle(positions)
-            yield self._batch([positions.pop() for _ in range(batch_size)])
+        chunk_size = max(batch_size, min(CHUNK_BYTES // self._position_bytes, CHUNK_POSITIONS))
+        num_left = num_batches
+        while num_left > 0:
+            chunk = self._chunk(min(num_left * batch_size, chunk_size), random)
+            order = random.permutation(len(chunk.values))
+            for start in range(0, len(order) - batch_size + 1, batch_size):
+                if num_left > 0:
+                    num_left -= 1
+                    indices = order[start : start + batch_size]
+                    yield Batch(*(array[indices] for array in chunk))
 
-    def _draw(self, num_positions: int, random: np.random.Generator) -> list[_Position]:
+    def _chunk(self, num_positions: int, random: np.random.Generator) -> Batch:
         """Encode random games, each whole, until there are that many positions or more."""
-        positions: list[_Position] = []
-        while len(positions) < num_positions:
-            record = self._records[random.integers(len(self._records))]
-            positions += self._encode(record, random)
-        return positions
-
-    def _encode(self, record: GameRecord, random: np.random.Generator) -> Iterator[_Position]:
-        state = self._game.state()
-        for action in record.actions[: record.num_opening]:
-            state.apply(action)
-        is_mirrored = random.random(record.num_positions) < 0.5
-        searched = record.actions[record.num_opening :]
-        for i, (action, policy) in enumerate(zip(searched, record.policies, strict=True)):
-            observation = state.observation()
-            legal_actions = state.legal_actions()
-            if self._mirror_actions is not None and is_mirrored[i]:
-                observation = observation[:, :, ::-1]
-                legal_actions = self._mirror_actions[legal_actions]
-            result = record.result if state.to_move == 0 else -record.result
-            value = result + self._search_value_weight * (record.values[i] - result)
-            yield _Position(observation, legal_actions, policy, value)
-            state.apply(action)
-
-    def _batch(self, positions: Sequence[_Position]) -> Batch:
-        shape = (len(positions), self._game.num_actions)
-        batch = Batch(
-            observations=np.stack([position.observation for position in positions]),
-            legal_action_mask=np.zeros(shape, np.bool_),
-            policies=np.zeros(shape, np.float32),
-            values=np.array([position.value for position in positions], np.float32),
+        records = []
+        while num_positions > 0:
+            records.append(self._records[random.integers(len(self._records))])
+            num_positions -= records[-1].num_positions
+        encoded = [
+            encode_positions(self._start, record.actions, record.num_opening) for record in records
+        ]
+        observations, mask, to_move = (
+            np.concatenate(arrays) for arrays in zip(*encoded, strict=True)
         )
-        for i, position in enumerate(positions):
-            batch.legal_action_mask[i, position.legal_actions] = True
-            batch.policies[i, position.legal_actions] = position.policy
-        return batch
+        policies = np.zeros(mask.shape, np.float32)
+        policies[mask] = np.concatenate([p for record in records for p in record.policies])
+        results = np.repeat(
+            np.array([record.result for record in records], np.float32),
+            [record.num_positions for record in records],
+        )
+        results[to_move == 1] *= -1
+        searched = np.array([value for record in records for value in record.values], np.float32)
+        values = results + self._search_value_weight * (searched - results)
+        if self._mirror_actions is not None:
+            # The mirrored board has at action a what this one has at the mirrored a.
+            mirrored = random.random(len(mask)) < 0.5
+            observations[mirrored] = observations[mirrored, :, :, ::-1]
+            mask[mirrored] = mask[mirrored][:, self._mirror_actions]
+            policies[mirrored] = policies[mirrored][:, self._mirror_actions]
+        return Batch(observations, mask, policies, values)
 
 
 def _num_positions(records: Sequence[GameRecord]) -> int:

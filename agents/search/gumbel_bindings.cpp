@@ -22,6 +22,25 @@ using Input = nb::ndarray<nb::ro>;
 template <class T, int N>
 using Output = nb::ndarray<nb::numpy, T, nb::ndim<N>>;
 
+// Zeros that NumPy owns.
+template <class T, int N>
+Output<T, N> new_array(const std::array<std::size_t, N>& shape) {
+  std::size_t size = 1;
+  for (const std::size_t extent : shape) size *= extent;
+  T* data = new T[size]();
+  const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return {data, N, shape.data(), owner};
+}
+
+// {size, C, H, W}
+std::array<std::size_t, 4> observations_shape(std::size_t size, nb::handle game) {
+  std::array<std::size_t, 4> shape = {size};
+  for (int axis = 0; axis < 3; ++axis) {
+    shape[axis + 1] = nb::cast<std::size_t>(game.attr("observation_shape")[axis]);
+  }
+  return shape;
+}
+
 // A search over the games of `set_roots`: `collect` the observations of the leaves, `update` with
 // what the network says of them, until nothing is left to collect.
 class GumbelSearch {
@@ -50,13 +69,8 @@ class GumbelSearch {
       trees_->set_root(static_cast<int>(i), state, Random(seed, i));
     }
     num_actions_ = nb::cast<std::size_t>(game.attr("num_actions"));
-    observation_shape_[0] = size_;
-    observation_size_ = 1;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      const auto extent = nb::cast<std::size_t>(game.attr("observation_shape")[axis]);
-      observation_shape_[axis + 1] = extent;
-      observation_size_ *= extent;
-    }
+    observations_shape_ = observations_shape(size_, game);
+    observation_size_ = observations_shape_[1] * observations_shape_[2] * observations_shape_[3];
     make_room(size_ * observation_size_);
     phase_ = Phase::kCollect;
   }
@@ -73,7 +87,7 @@ class GumbelSearch {
                   &observations_[row * observation_size_]);
     }
     phase_ = leaves_.empty() ? Phase::kDone : Phase::kUpdate;
-    auto shape = observation_shape_;
+    auto shape = observations_shape_;
     shape[0] = leaves_.size();
     return nb::cast(nb::ndarray<nb::numpy, float>(observations_, shape.size(), shape.data(),
                                                   observations_owner_),
@@ -177,22 +191,12 @@ class GumbelSearch {
         nb::capsule(observations_, [](void* p) noexcept { delete[] static_cast<float*>(p); });
   }
 
-  // Zeros that NumPy owns.
-  template <class T, int N>
-  static Output<T, N> new_array(const std::array<std::size_t, N>& shape) {
-    std::size_t size = 1;
-    for (const std::size_t extent : shape) size *= extent;
-    T* data = new T[size]();
-    const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return {data, N, shape.data(), owner};
-  }
-
   GumbelSettings settings_;
   ThreadPool pool_;
   std::unique_ptr<AnyGumbelTrees> trees_;
   Phase phase_ = Phase::kNoRoots;
   std::size_t size_ = 0, num_actions_ = 0, observation_size_ = 0;
-  std::array<std::size_t, 4> observation_shape_ = {};
+  std::array<std::size_t, 4> observations_shape_ = {};
   float* observations_ = nullptr;  // [B, C, H, W] or more
   std::size_t num_observation_floats_ = 0;
   nb::object observations_owner_;
@@ -222,6 +226,41 @@ void make_search(GumbelSearch* self, int num_simulations, int max_considered_act
                            .c_visit = c_visit,
                            .c_scale = c_scale,
                            .num_threads = num_threads});
+}
+
+using Positions = std::tuple<Output<float, 4>, Output<bool, 2>, Output<std::int8_t, 1>>;
+
+Positions encode_positions(nb::handle start, const std::vector<int>& actions, std::size_t first) {
+  if (first > actions.size()) {
+    throw ConfigurationError("first = " + std::to_string(first) + ": there are " +
+                             std::to_string(actions.size()) + " actions");
+  }
+  const nb::object game = start.attr("game");
+  const std::size_t size = actions.size() - first;
+  const auto num_actions = nb::cast<std::size_t>(game.attr("num_actions"));
+  auto observations = new_array<float, 4>(observations_shape(size, game));
+  auto mask = new_array<bool, 2>({size, num_actions});
+  auto to_move = new_array<std::int8_t, 1>({size});
+  visit_search_state(start, [&]<SearchState S>(S state) {
+    const nb::gil_scoped_release release;
+    const std::size_t observation_size = state.observation_size();
+    ActionList legal;
+    for (std::size_t step = 0; step < actions.size(); ++step) {
+      state.legal_actions(legal);
+      if (std::find(legal.begin(), legal.end(), actions[step]) == legal.end()) {
+        throw IllegalActionError("step " + std::to_string(step) + ": action " +
+                                 std::to_string(actions[step]) + " is not legal");
+      }
+      if (step >= first) {
+        const std::size_t row = step - first;
+        state.write_observation(observations.data() + row * observation_size);
+        for (const Action action : legal) mask.data()[row * num_actions + action] = true;
+        to_move.data()[row] = static_cast<std::int8_t>(state.to_move());
+      }
+      state.apply(actions[step]);
+    }
+  });
+  return {observations, mask, to_move};
 }
 
 }  // namespace
@@ -260,4 +299,13 @@ void register_gumbel(nb::module_& module) {
            "Return the nodes of game i in the order they were made, each as (parent, action from\n"
            "it, player to move, visits, logit of the action, value by the network or the rules,\n"
            "mean value of its simulations); the parent and action of the root are -1.");
+  module.def(
+      "encode_positions", &encode_positions, "start"_a, "actions"_a, "first"_a = 0,
+      nb::sig("def encode_positions(start: deskovky.envs.protocol.State, "
+              "actions: collections.abc.Sequence[int], first: int = 0) -> "
+              "tuple[numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.bool_], "
+              "numpy.typing.NDArray[numpy.int8]]"),
+      "Return the positions before each of `actions`, made from `start`, those before the first\n"
+      "`first` left out: observations [n, C, H, W] float32, seen by the player to move, the legal\n"
+      "action mask [n, A] bool and the player to move [n] int8. Raises IllegalActionError.");
 }
