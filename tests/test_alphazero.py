@@ -19,6 +19,7 @@ from toy_game import StripDraughts
 from two_step_game import TwoStepGame, num_chips, solve
 
 import deskovky as dk
+from deskovky._core import encode_positions
 from deskovky.agents.alphazero import AlphaZeroAgent
 from deskovky.agents.checkpoint import (
     FORMAT,
@@ -54,6 +55,7 @@ def small_args(out, **options):
             out=out,
             width=16,
             num_blocks=1,
+            num_workers=1,
             num_games=16,
             steps_per_iteration=8,
             num_simulations=4,
@@ -249,6 +251,28 @@ def test_batches_hold_what_was_played(dobutsu, weight, mirror):
                 for own_policy, own_value, actions in expected[observation.tobytes()]
             )
     assert len(drawn) > 0.9 * len(expected)
+
+
+@pytest.mark.parametrize("game", [dk.game("dobutsu_v0"), TwoStepGame()], ids=["native", "python"])
+def test_encode_positions(game):
+    state = game.state()
+    states = []
+    while not state.is_over:
+        states.append(state.copy())
+        state.apply(int(state.legal_actions()[-1]))
+    actions = [int(before.legal_actions()[-1]) for before in states]
+    for first in (0, 2, len(actions)):
+        observations, mask, to_move = encode_positions(game.state(), actions, first)
+        assert observations.shape == (len(actions) - first, *game.observation_shape)
+        for i, expected in enumerate(states[first:]):
+            np.testing.assert_array_equal(observations[i], expected.observation())
+            np.testing.assert_array_equal(mask[i], expected.legal_action_mask())
+            assert to_move[i] == expected.to_move
+    for bad in ([*actions, 0], [*actions[:-1], -1], [10**6], [game.num_actions]):
+        with pytest.raises(IllegalActionError, match="not legal"):
+            encode_positions(game.state(), bad)
+    with pytest.raises(ConfigurationError, match="first"):
+        encode_positions(game.state(), actions, len(actions) + 1)
 
 
 def test_replay_drops_the_oldest_groups(dobutsu):
@@ -503,7 +527,13 @@ def test_killed_and_interrupted_runs_lose_nothing(tmp_path):
     command = [
         *(sys.executable, "-m", "deskovky.train.alphazero", "--out", str(out), "--width=16"),
         *("--num-blocks=1", "--num-games=16", "--steps-per-iteration=8", "--num-simulations=4"),
-        *("--batch-size=32", "--replay-ratio=1", "--replay-positions=400", "--eval-every=0"),
+        *(
+            "--num-workers=1",
+            "--batch-size=32",
+            "--replay-ratio=1",
+            "--replay-positions=400",
+            "--eval-every=0",
+        ),
         *("--eval-games=2", "--eval-simulations=2", "--no-tensorboard"),
     ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE)
@@ -657,7 +687,7 @@ def test_training_solves_a_python_game_with_turns_of_two_steps(tmp_path, two_ste
     assert won >= 8 and right >= won - 1
 
 
-@pytest.mark.long
+@pytest.mark.long  # each process takes seconds to start
 def test_workers_are_deterministic_too(tmp_path):
     for run in ("first", "second"):
         train(small_args(tmp_path / run, iterations=4, num_workers=2), QUIET)

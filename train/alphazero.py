@@ -91,8 +91,9 @@ class Args:
     """seed of everything: the first weights, self-play and learning"""
     device: str = "auto"
     """where networks run: cpu, cuda, ...; auto takes the GPU if there is one"""
-    num_workers: int = 1
-    """processes that play; 1 plays in this process, in turn with learning"""
+    num_workers: int = 0
+    """processes that play while this one learns; 1 plays in this process, in turn with learning;
+    0 is one for each core, up to 8"""
 
     width: int = 0
     """units or channels of each layer of the network; 0 is what suits the board"""
@@ -160,7 +161,7 @@ FREE_OPTIONS = {
 def check_args(args: Args) -> None:
     """Raise ConfigurationError for a number that cannot be used."""
     least: dict[str, float] = {
-        "num_workers": 1, "num_games": 1, "steps_per_iteration": 1, "num_simulations": 1,
+        "num_workers": 0, "num_games": 1, "steps_per_iteration": 1, "num_simulations": 1,
         "max_considered_actions": 1, "opening_steps": 0, "replay_positions": 1, "replay_ratio": 0,
         "batch_size": 1, "learning_rate": 0, "weight_decay": 0, "average_decay": 0,
         "value_loss_weight": 0, "search_value_weight": 0, "c_visit": 0, "c_scale": 0, "seed": 0,
@@ -409,6 +410,8 @@ def start_run(args: Args) -> Run:
             "another folder"
         )
     game = make_game(args)
+    if args.num_workers == 0:
+        args = replace(args, num_workers=min(os.cpu_count() or 1, 8))
     run = Run(
         args=args,
         game=game,
