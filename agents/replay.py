@@ -150,7 +150,7 @@ class Replay:
                 if num_left > 0:
                     num_left -= 1
                     indices = order[start : start + batch_size]
-                    yield Batch(*(array[indices] for array in chunk))
+                    yield Batch(*(array[indices] for array in chunk))  # type: ignore[arg-type]
 
     def _chunk(self, num_positions: int, random: np.random.Generator) -> Batch:
         """Encode random games, each whole, until there are that many positions or more."""

@@ -505,7 +505,8 @@ def train(args: Args, console: Console | None = None) -> Path:
 
     Raises ConfigurationError for options that cannot be used, UnknownGameError for an unknown game,
     AgentSpecError for an unknown opponent, CheckpointError for a damaged run to resume; the folder
-    of the run is then left as it was.
+    of the run is then left as it was. The first Ctrl-C ends training after the current iteration;
+    KeyboardInterrupt is raised once all is written.
     """
     check_args(args)
     console = console or Console(stderr=True)
@@ -543,6 +544,9 @@ def train(args: Args, console: Console | None = None) -> Path:
             measure(run, opponents, writer, console)
     if writer is not None:
         writer.close()
+    console.print(f"{run.iteration} iterations, the best network is {run.best}", soft_wrap=True)
+    if is_stopped():
+        raise KeyboardInterrupt
     return run.best
 
 
@@ -726,8 +730,8 @@ def progress_bar(console: Console) -> Iterator[Progress]:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run the command line of this script."""
-    print(train(tyro.cli(Args, prog="alphazero", args=argv)))
+    """Run the command `deskovky train alphazero`."""
+    train(tyro.cli(Args, prog="deskovky train alphazero", args=argv))
 
 
 if __name__ == "__main__":
