@@ -343,3 +343,54 @@ def evaluate(state: deskovky.envs.protocol.State) -> int:
     """
     Return what minimax thinks of an unfinished position without looking ahead: hundredths of the weakest piece, for the player to move.
     """
+
+class GumbelSearch:
+    """
+    Gumbel AlphaZero search over many games at once (Danihelka et al. 2022).
+
+    Call `set_roots`, then `collect` and `update` in turn until `collect` returns no row, then
+    `results`. All values lie in [-1, 1], for the player to move.
+    """
+
+    def __init__(self, num_simulations: int = 64, *, max_considered_actions: int = 16, gumbel_scale: float = 1.0, c_visit: float = 50.0, c_scale: float = 1.0, num_threads: int = 1) -> None: ...
+
+    def set_roots(self, states: Sequence[deskovky.envs.protocol.State], seed: int = 0) -> None:
+        """
+        Start a search from copies of `states`, all of one game and not over.
+
+        The Gumbel noise of each depends on `seed` and its index alone.
+        """
+
+    def collect(self) -> numpy.typing.NDArray[numpy.float32]:
+        """
+        Return the observations of the leaves to evaluate, [n, C, H, W] float32, at most one
+        a game, each seen by its player to move; the next `collect` overwrites them.
+
+        n = 0: the search is done.
+        """
+
+    def update(self, prior_logits: numpy.typing.NDArray[numpy.float32], values: numpy.typing.NDArray[numpy.float32]) -> None:
+        """
+        Give the collected leaves their logits, [n, A] float32, of which only those of legal
+        actions are read, and their values, [n] float32.
+        """
+
+    def results(self) -> tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.int32]]:
+        """
+        Return the chosen actions [B] int32, the improved policies [B, A] float32 (the
+        targets of learning), their values [B] float32 and the visit counts [B, A] int32.
+        """
+
+    def tree(self, i: int) -> list[tuple[int, int, int, int, float, float, float]]:
+        """
+        Return the nodes of game i in the order they were made, each as (parent, action from
+        it, player to move, visits, logit of the action, value by the network or the rules,
+        mean value of its simulations); the parent and action of the root are -1.
+        """
+
+def encode_positions(start: deskovky.envs.protocol.State, actions: Sequence[int], first: int = 0) -> tuple[numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.bool_], numpy.typing.NDArray[numpy.int8]]:
+    """
+    Return the positions before each of `actions`, made from `start`, those before the first
+    `first` left out: observations [n, C, H, W] float32, seen by the player to move, the legal
+    action mask [n, A] bool and the player to move [n] int8. Raises IllegalActionError.
+    """
