@@ -4,10 +4,11 @@
 #include <tuple>
 
 #include "dobutsu/dobutsu.hpp"
+#include "drakoburg/drakoburg.hpp"
 
 namespace deskovky {
 
-using AllGames = std::tuple<Dobutsu>;
+using AllGames = std::tuple<Dobutsu, Drakoburg>;
 
 // Calls visit.template operator()<G>() for every game.
 template <class Visit>
