@@ -5,10 +5,11 @@
 
 #include "dobutsu/dobutsu.hpp"
 #include "drakoburg/drakoburg.hpp"
+#include "xiangqi/xiangqi.hpp"
 
 namespace deskovky {
 
-using AllGames = std::tuple<Dobutsu, Drakoburg>;
+using AllGames = std::tuple<Dobutsu, Drakoburg, Xiangqi>;
 
 // Calls visit.template operator()<G>() for every game.
 template <class Visit>
