@@ -299,6 +299,7 @@ struct Xiangqi {
     std::array<std::array<std::array<Leaps, kNumSquares>, 7>, 2> leaps;  // by player, Piece, origin
   };
   static const Tables kTables;  // computed below
+  static constexpr int kLongestLeap = 20;  // an elephant's, as a difference of squares
 
   // Both as the mover sees the squares.
   static Action action_of(int from, int to) {
@@ -348,6 +349,7 @@ struct Xiangqi {
   static bool attacks(const Position& position, int player, int slot, int target) {
     const int from = position.squares[player][slot], piece = kPieces[slot];
     if (piece == R || piece == C) return num_between(position, from, target) == num_screens(piece);
+    if (std::abs(target - from) > kLongestLeap) return false;
     for (const auto [to, through] : kTables.leaps[player][piece][from]) {
       if (to == target) return position.board[through] == kEmpty;
     }
@@ -379,7 +381,7 @@ struct Xiangqi {
       for (int i = 1; i < distance; ++i) is_sensitive[enemy[slot] + i * step] = true;
     }
     for (const int slot : {5, 6}) {
-      if (enemy[slot] == kNowhere) continue;
+      if (enemy[slot] == kNowhere || std::abs(enemy[slot] - general) > kLongestLeap) continue;
       for (const auto [to, through] : kTables.leaps[1 - mover][N][enemy[slot]]) {
         if (to == general) is_sensitive[through] = true;
       }
