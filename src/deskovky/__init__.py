@@ -8,7 +8,7 @@
     agent = dk.agent("minimax:depth=4")                # players from text
 """
 
-from deskovky.envs import game, games, register_game
+from deskovky.envs import game, games, make, make_vec, register_game
 from deskovky.envs.protocol import Game, Outcome, State, Termination
 from deskovky.errors import (
     AgentSpecError,
@@ -36,5 +36,7 @@ __all__ = [
     "UnknownGameError",
     "game",
     "games",
+    "make",
+    "make_vec",
     "register_game",
 ]
