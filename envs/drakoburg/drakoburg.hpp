@@ -227,8 +227,8 @@ struct Drakoburg {
     }
     Position position;
     const bool is_full = fields.size() == 5;
-    static_cast<Counters&>(position) = counters_from_fen(fields[1], is_full ? fields[3] : "0",
-                                                         is_full ? fields[4] : "1");
+    static_cast<Counters&>(position) =
+        counters_from_fen(fields[1], is_full ? fields[3] : "0", is_full ? fields[4] : "1");
     const std::string squares = board_from_fen(fields[0], 7, 7, kLetters);
     for (int square = 0; square < kNumSquares; ++square) {
       if (squares[square] == '.') continue;

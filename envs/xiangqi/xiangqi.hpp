@@ -219,8 +219,8 @@ struct Xiangqi {
       throw FenError("dashes", "the third and fourth of six fields are '-'");
     }
     Position position;
-    static_cast<Counters&>(position) = counters_from_fen(fields[1], is_full ? fields[4] : "0",
-                                                         is_full ? fields[5] : "1");
+    static_cast<Counters&>(position) =
+        counters_from_fen(fields[1], is_full ? fields[4] : "0", is_full ? fields[5] : "1");
     read_board(position, fields[0]);
     const int mover = position.to_move();
     if (is_attacked(position, 1 - mover)) {
@@ -298,7 +298,7 @@ struct Xiangqi {
     std::array<std::array<std::uint8_t, 17>, 19> plane;  // by offset: rank + 9, file + 8
     std::array<std::array<std::array<Leaps, kNumSquares>, 7>, 2> leaps;  // by player, Piece, origin
   };
-  static const Tables kTables;  // computed below
+  static const Tables kTables;             // computed below
   static constexpr int kLongestLeap = 20;  // an elephant's, as a difference of squares
 
   // Both as the mover sees the squares.
@@ -578,8 +578,9 @@ struct Xiangqi {
       if (letter == '.') continue;
       const int player = letter >= 'a';
       const char capital = static_cast<char>(letter - (player ? 'a' - 'A' : 0));
-      const int piece =
-          capital == 'E' ? B : capital == 'H' ? N : static_cast<int>(kLetters.find(capital));
+      const int piece = capital == 'E'   ? B
+                        : capital == 'H' ? N
+                                         : static_cast<int>(kLetters.find(capital));
       const auto first_slot = std::find(kPieces.begin(), kPieces.end(), piece) - kPieces.begin();
       const auto in_set = std::count(kPieces.begin(), kPieces.end(), piece);
       const int slot = static_cast<int>(first_slot) + counts[player][piece]++;
@@ -587,8 +588,8 @@ struct Xiangqi {
         throw FenError("board", "more than " + std::to_string(in_set) + " '" + letter + "'");
       }
       if (!is_reachable(piece, turned(square, player))) {
-        throw FenError("board", std::string("'") + letter + "' can never stand on " +
-                                    square_name(square, 9));
+        throw FenError(
+            "board", std::string("'") + letter + "' can never stand on " + square_name(square, 9));
       }
       position.squares[player][slot] = static_cast<std::uint8_t>(square);
       position.board[square] = static_cast<std::uint8_t>(kNumSlots * player + slot);
