@@ -182,6 +182,9 @@ struct Dobutsu {
     return mix(packed(position.sides[0]) + mix(packed(position.sides[1]) + mix(hands)));
   }
 
+  // For searches: no rule looks at more than the key holds, nor at the quiet count.
+  std::uint64_t search_key(const Position& position) const { return key(position); }
+
   int num_pieces(const Position& position, int player) const {
     return std::popcount(position.sides[player].occupied());
   }

@@ -8,6 +8,7 @@
     agent = dk.agent("minimax:depth=4")                # players from text
 """
 
+from deskovky.agents import agent
 from deskovky.envs import game, games, make, make_vec, register_game
 from deskovky.envs.protocol import Game, Outcome, State, Termination
 from deskovky.errors import (
@@ -34,6 +35,7 @@ __all__ = [
     "State",
     "Termination",
     "UnknownGameError",
+    "agent",
     "game",
     "games",
     "make",
