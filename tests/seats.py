@@ -1,5 +1,5 @@
-"""Testing a rule for both players: positions are written for us as player 0, our pieces in capitals,
-and a seat as player 1 turns board and text around."""
+"""Testing a rule for both players: positions are written for us as player 0, our pieces in
+capitals, and a seat as player 1 turns board and text around."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

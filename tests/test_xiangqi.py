@@ -235,6 +235,37 @@ def test_xq4_discovered_checks_count_for_the_piece_that_moved(
     assert ("f3e2" in seat.turns(state)) == is_legal
 
 
+FOURTH_CHECKS = [
+    ("2bak4/4a4/9/9/4n4/2N6/9/9/4A4/3AKC3", "c5b7 e9f10 b7c9 e10e9 c9d7 e9d9 d7b8 d9d8", "b8c10"),
+    ("2ba1a3/3k1n3/9/9/3C5/4N4/9/5A3/9/3AK4", "e5d7 f9d8 d7f6 d8c6 f6d7 c6d8", "d7b8"),
+]
+
+
+@pytest.mark.parametrize(("board", "turns", "fourth"), FOURTH_CHECKS, ids=["capture", "mate"])
+def test_xq4_holds_for_captures_and_mates(seat: Seat, board: str, turns: str, fourth: str) -> None:
+    states = {ruleset: seat.state(board, ruleset=ruleset) for ruleset in ("standard", "axf")}
+    for state in states.values():
+        seat.play(state, turns)
+    assert fourth not in seat.turns(states["standard"])
+    num_pieces = states["axf"].num_pieces(seat.them)
+    seat.play(states["axf"], fourth)
+    is_capture = states["axf"].num_pieces(seat.them) < num_pieces
+    assert is_capture or seat.wins(states["axf"], "checkmate")
+
+
+def test_xq4_counts_in_xq3(seat: Seat) -> None:
+    """The only move left would be the fourth check: the general is hemmed in by a soldier, the
+    cannon pinned by a chariot beside it."""
+    board = "4k4/9/9/9/4r4/9/9/3p5/4A4/3KCr3"
+    for ruleset in ("standard", "axf"):
+        state = seat.state(board, ruleset=ruleset)
+        seat.play(state, "e2f3 e6a6 f3e2 a6e6 e2f3 e6a6")
+        if ruleset == "standard":
+            assert seat.loses(state, "stalemate")
+        else:
+            assert seat.turns(state) == ["f3e2"]
+
+
 def test_xq4_a_fen_has_no_chain(seat: Seat) -> None:
     state = seat.state(CHARIOT)
     seat.play(state, THREE_CHECKS)
@@ -486,9 +517,7 @@ def decoded(observation: NDArray[np.float32], player: int) -> str:
         letter = "KABNRCP"[plane % 7]
         is_player_0s = (plane < 7) == (player == 0)
         for square in np.flatnonzero(observation[plane]).tolist():
-            squares[89 - square if player else square] = (
-                letter if is_player_0s else letter.lower()
-            )
+            squares[89 - square if player else square] = letter if is_player_0s else letter.lower()
     return "".join(squares)
 
 
