@@ -1,5 +1,6 @@
 """Many games for one learner: the Gymnasium vector environment, opponents folded in."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -161,13 +162,8 @@ class SinglePlayerVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray
         if restarting.any():
             self._start_games(restarting)
         elif self.autoreset_mode is AutoresetMode.SAME_STEP and self._over.any():
-            observations, info = self._observations(), self._info()
-            ended = self._over.copy()
-            for i in np.flatnonzero(ended).tolist():
-                final_info = {k: v[i] for k, v in info.items() if not k.startswith("_")}
-                final = {"final_obs": observations[i], "final_info": final_info}
-                infos = self._add_info(infos, final, i)
-            self._start_games(ended)
+            infos = self._final_infos()
+            self._start_games(self._over.copy())
         return self._observations(), rewards, terminated, truncated, {**infos, **self._info()}
 
     def render(self) -> tuple[str, ...] | None:
@@ -259,9 +255,17 @@ class SinglePlayerVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray
     def _observations(self) -> NDArray[np.float32]:
         """Return what the learners see."""
         observations = self._engine.observations.copy()
-        for i in np.flatnonzero(self._over):  # the engine shows the view of whoever would be next
-            observations[i] = self.state(int(i)).observation(int(self._learner[i]))
+        for i, final in self._final_observations():
+            observations[i] = final
         return observations
+
+    def _final_observations(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        """Yield what the learner of each game that is over sees.
+
+        The engine shows such a game as seen by whoever would be next.
+        """
+        for i in np.flatnonzero(self._over).tolist():
+            yield i, self.state(i).observation(int(self._learner[i]))
 
     def _outcome(self, i: int) -> Outcome | None:
         if self._forfeited[i]:
@@ -278,10 +282,32 @@ class SinglePlayerVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray
             "_side": everywhere.copy(),
         }
         if self._over.any():
-            terminations = np.full(self.num_envs, None, object)
-            for i in np.flatnonzero(self._over):
-                outcome = self._outcome(int(i))
-                assert outcome is not None
-                terminations[i] = outcome.termination
-            info.update(termination=terminations, _termination=self._over.copy())
+            info.update(termination=self._terminations(), _termination=self._over.copy())
         return info
+
+    def _final_infos(self) -> dict[str, Any]:
+        """Return ``final_obs`` and ``final_info`` of the games that are over."""
+        observations = np.full(self.num_envs, None, object)
+        for i, final in self._final_observations():
+            observations[i] = final
+        info = {
+            "action_mask": np.zeros((self.num_envs, self.game.num_actions), np.int8),
+            "side": np.where(self._over, self._learner, 0),
+            "termination": self._terminations(),
+        }
+        masks = {f"_{key}": self._over.copy() for key in info}
+        return {
+            "final_obs": observations,
+            "_final_obs": self._over.copy(),
+            "final_info": {**info, **masks},
+            "_final_info": self._over.copy(),
+        }
+
+    def _terminations(self) -> NDArray[np.object_]:
+        """Return the reason of each game that is over, None for the others."""
+        terminations = np.full(self.num_envs, None, object)
+        for i in np.flatnonzero(self._over).tolist():
+            outcome = self._outcome(i)
+            assert outcome is not None
+            terminations[i] = outcome.termination
+        return terminations

@@ -67,6 +67,14 @@ class TestOfficial:
         check_env(gymnasium.make(name, opponent=RandomOpponent(), side=side).unwrapped)
         sb3_check_env(gymnasium.make(name, opponent=RandomOpponent(), side=side).unwrapped)
 
+    @pytest.mark.parametrize("opponent", ["random", "greedy", "minimax:depth=1"])
+    def test_check_env_with_agents_from_text(self, opponent: str) -> None:
+        env = gymnasium.make("deskovky/Dobutsu-v0", opponent=opponent).unwrapped
+        check_env(env)
+        sb3_check_env(env)
+        copied = pickle.loads(pickle.dumps(env))
+        assert np.array_equal(env.reset(seed=1)[0], copied.reset(seed=1)[0])
+
     def test_check_env_of_a_python_game(self) -> None:
         env = SinglePlayerEnv(Dobutsu(), opponent=RandomOpponent())
         check_env(env, skip_render_check=True)  # it has no spec to make others from

@@ -252,7 +252,7 @@ def test_registered_with_gymnasium() -> None:
     assert env.reset(seed=0)[0].shape == sync.reset(seed=0)[0].shape
 
 
-@pytest.mark.parametrize("opponent", ["random", RandomOpponent()])
+@pytest.mark.parametrize("opponent", ["random", "greedy", RandomOpponent()])
 def test_seeded_and_independent_of_threads(opponent: Any) -> None:
     def record(num_threads: int, seed: int) -> list[Any]:
         env = SinglePlayerVectorEnv(
