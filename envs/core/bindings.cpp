@@ -127,16 +127,14 @@ long long read_action(nb::handle action) {
 }
 
 nb::object legal_actions(const AnyState& state) {
-  ActionList list;
-  state.legal_actions(list);
+  const ActionList& list = state.legal_actions();
   return new_array<std::int32_t>({static_cast<std::size_t>(list.size())}, [&](std::int32_t* data) {
     std::copy(list.begin(), list.end(), data);
   });
 }
 
 nb::object legal_action_mask(const AnyState& state) {
-  ActionList list;
-  state.legal_actions(list);
+  const ActionList& list = state.legal_actions();
   const std::size_t size = state.game->info.num_actions();
   return new_array<bool>({size}, [&](bool* data) {
     std::fill_n(data, size, false);
