@@ -192,11 +192,14 @@ struct DraughtsBoard {
     return is_on_board ? rank * kNumFiles + file : -1;
   }
 
-  // The squares between two on a line.
-  static constexpr Bits between(int square, Vector v, int distance) {
-    Bits squares = {};
-    for (int i = 1; i < distance; ++i) squares |= bit(square + i * offset(v));
-    return squares;
+  // The enemy piece between two squares on a line, if any.
+  static constexpr Bits captured(const Position& position, int square, Vector v, int distance) {
+    const Bits enemy = position.enemy().occupied();
+    for (int i = 1; i < distance; ++i) {
+      const int passed = square + i * offset(v);
+      if (enemy & bit(turned(passed))) return bit(passed);
+    }
+    return {};
   }
 
   // Which of the pieces may step, or jump over one enemy piece, by a vector.
@@ -209,29 +212,49 @@ struct DraughtsBoard {
     return pieces & shift<-v>(view.enemy & shift<-v>(view.empty));
   }
 
-  // Calls visit(distance, pieces that may step so far) in ascending order of distances.
+  // Calls visit(distance, which of the pieces may step so far) in ascending order of distances, for
+  // pieces that step one square and pieces that step any number of empty ones.
   template <Vector v, class Visit>
-  static constexpr void long_steps(Bits pieces, const View& view, Visit&& visit) {
-    Bits front = pieces;
-    for (int distance = 1;; ++distance) {
+  static constexpr void steps(Bits shorts, Bits longs, const View& view, Visit&& visit) {
+    Bits front = shift<v>(shorts | longs) & view.empty;
+    if (front) visit(1, moved_back<v>(front, 1));
+    if (!longs) return;
+    front &= shift<v>(longs);
+    for (int distance = 2; front; ++distance) {
       front = shift<v>(front) & view.empty;
-      if (!front) return;
-      visit(distance, moved_back<v>(front, distance));
+      if (front) visit(distance, moved_back<v>(front, distance));
     }
   }
 
-  // Calls visit(distance, pieces that may jump so far) likewise: any number of empty squares, one
-  // enemy piece, and the landing square anywhere behind it up to the next piece.
+  // Calls visit(distance, which of the pieces may jump so far) likewise. Pieces of long range may
+  // have empty squares before the enemy piece and land anywhere behind it, up to the next piece.
   template <Vector v, class Visit>
-  static constexpr void long_jumps(Bits pieces, const View& view, Visit&& visit) {
-    Bits before = pieces, over = {}, behind = {};
-    for (int distance = 1; before | over | behind ? true : false; ++distance) {
+  static constexpr void jumps(Bits shorts, Bits longs, const View& view, Visit&& visit) {
+    const Bits short_jumpers = jumpers<v>(shorts, view);
+    if (!longs) {
+      if (short_jumpers) visit(2, short_jumpers);
+      return;
+    }
+    Bits before = longs, over = {}, behind = {};
+    for (int distance = 1; distance <= 2 || before | over | behind; ++distance) {
       behind = shift<v>(over | behind) & view.empty;
       const Bits next = shift<v>(before);
       over = next & view.enemy;
       before = next & view.empty;
-      if (behind) visit(distance, moved_back<v>(behind, distance));
+      Bits origins = moved_back<v>(behind, distance);
+      if (distance == 2) origins |= short_jumpers;
+      if (origins) visit(distance, origins);
     }
+  }
+
+  template <Vector v>
+  static constexpr bool can_jump(Bits shorts, Bits longs, const View& view) {
+    const Bits origins = shift<-v>(view.enemy & shift<-v>(view.empty));
+    if (shorts & origins) return true;
+    for (Bits front = longs; front; front = shift<v>(front) & view.empty) {
+      if (front & origins) return true;
+    }
+    return false;
   }
 
   template <class Visit>

@@ -82,6 +82,8 @@ struct OssetianDraughts {
     }
   }
 
+  bool is_whole_turn(const Position&, Action action) const { return action / kNumSquares < 8; }
+
   // OD-3.
   Outcome outcome(const Position& position) const {
     const Bits own = position.own().occupied(), enemy = position.enemy().occupied();

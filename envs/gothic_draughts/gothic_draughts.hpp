@@ -1,0 +1,341 @@
+// Gothic draughts (Altdeutsche Dame), rules GD-1 to GD-8 of its README.
+//
+// 8 x 8, all squares, 16 men a side. A man steps one square forward, diagonally forward or sideways
+// and captures by a short jump in the same directions. A king moves any number of empty squares in
+// all eight directions; it jumps over one enemy piece at any distance and lands anywhere behind it
+// up to the next piece. Capturing is compulsory, and as many pieces as possible must be taken; what
+// is jumped over is removed at once. A man whose turn ends on the last rank becomes a king. A player
+// without a step passes. After 30 turns without capture, and when neither can step, more pieces win.
+//
+//   8  56 57 58 59 60 61 62 63        Each player's pieces are kept as that player sees them: own
+//   .  .. .. .. .. .. .. .. ..        rank 1 first, player 1's board turned by 180 degrees. The
+//   2   8  9 10 11 12 13 14 15        enemy stands on square 63 - s.
+//   1   0  1  2  3  4  5  6  7
+//       a  b  c  d  e  f  g  h
+//
+// Action = plane * 64 + square. Plane = direction * 7 + distance - 1: the piece on `square` goes
+// `distance` squares N NE E SE S SW W NW, as a step or as a jump. The last action, 3584: pass.
+// Observation planes, as `player` sees it: 0 own men, 1 own kings, 2 enemy men, 3 enemy kings,
+// 4 the piece that must go on, 5 quiet count / 30.
+#pragma once
+
+#include <vector>
+
+#include "core/draughts.hpp"
+
+namespace deskovky {
+
+struct GothicDraughts {
+  static constexpr std::array<std::string_view, 1> kRulesets = {"standard"};
+  static constexpr std::array<Setup, 1> kSetups = {
+      {{"default", "mmmmmmmm/mmmmmmmm/8/8/8/8/MMMMMMMM/MMMMMMMM w - 0 1"}}};
+  static constexpr GameInfo kInfo = {
+      .id = "gothic_draughts_v0",
+      .num_ranks = 8,
+      .num_files = 8,
+      .num_action_planes = 56,
+      .has_pass = true,
+      .num_planes = 6,
+      .max_turns = 1000,
+      .uses_repetition = false,
+      .single_step_turns = false,
+      .is_mirror_symmetric = true,
+      .rulesets = kRulesets,
+      .setups = kSetups,
+  };
+
+  enum Piece { M, K };
+  using Board = DraughtsBoard<8, 8, 2>;
+  using Bits = Board::Bits;
+  using Side = Board::Side;
+  using View = Board::View;
+  using Position = Board::Position;
+  static constexpr std::string_view kLetters = "MK";
+  static constexpr int kNumSquares = Board::kNumSquares, kMaxPieces = 16, kQuietLimit = 30;
+
+  GameOptions options;
+
+  void legal_actions(const Position& position, ActionList& list) const {
+    list.clear();
+    const Side& own = position.own();
+    const View view = position.view();
+    const Bits mobile = position.is_turn_open() ? Board::bit(position.pending) : Board::kAll;
+    const auto add = [&](int direction) {
+      return [&list, direction](int distance, Bits squares) {
+        Board::add(list, plane(direction, distance), squares);
+      };
+    };
+    unrolled<8>([&]<int direction>() {
+      Board::jumps<kDirections[direction]>(short_pieces(own, direction) & mobile,
+                                           own.pieces[K] & mobile, view, add(direction));
+    });
+    if (!list.empty()) return keep_longest(position, list);
+    unrolled<8>([&]<int direction>() {
+      Board::steps<kDirections[direction]>(short_pieces(own, direction), own.pieces[K], view,
+                                           add(direction));
+    });
+    if (list.empty()) list.push_back(kInfo.pass_action());  // GD-6
+  }
+
+  void apply(Position& position, Action action) const {
+    if (action == kInfo.pass_action()) return position.pass();
+    const auto [square, direction, distance] = parts(action);
+    const int target = square + distance * Board::offset(kDirections[direction]);
+    const int kind = position.own().kind_on(square);
+    const Bits captured = Board::captured(position, square, kDirections[direction], distance);
+    position.move(kind, square, target, captured);
+    if (captured && can_jump(position.own(), Board::bit(target), position.view())) {
+      position.pending = target;  // a longest way never stops where it could go on
+      return;
+    }
+    if (kind == M && (Board::bit(target) & Board::kLastRank)) position.promote(M, K, target);
+    position.end_turn();
+  }
+
+  bool is_whole_turn(const Position& position, Action action) const {
+    const auto [square, direction, distance] = parts(action);
+    return distance == 1 || !Board::captured(position, square, kDirections[direction], distance);
+  }
+
+  // GD-6, GD-7.
+  Outcome outcome(const Position& position) const {
+    const int mover = position.to_move();
+    if (!position.own().occupied()) return win(1 - mover, Termination::kNoPieces);
+    if (!position.enemy().occupied()) return win(mover, Termination::kNoPieces);
+    if (can_step(position, mover) || can_step(position, 1 - mover)) return {};
+    return more_pieces_win(position, Termination::kBlocked);
+  }
+
+  // GD-8.
+  Outcome adjudicate(const Position& position, const History<Position>&) const {
+    if (position.quiet < kQuietLimit) return {};
+    return more_pieces_win(position, Termination::kQuietLimit);
+  }
+
+  void write_observation(const Position& position, int player, int, float* out) const {
+    float* quiet = Board::write_pieces(position, player, kInfo.num_planes, out);
+    std::fill_n(quiet, kNumSquares, std::min(position.quiet / float{kQuietLimit}, 1.0f));
+  }
+
+  std::uint64_t key(const Position& position) const { return Board::key(position); }
+
+  int num_pieces(const Position& position, int player) const {
+    return count(position.sides[player].occupied());
+  }
+
+  // Pieces, the men's way so far, and possible steps, in hundredths of a man.
+  int evaluate(const Position& position) const {
+    const int mover = position.to_move();
+    return strength(position.own(), position.view(mover)) -
+           strength(position.enemy(), position.view(1 - mover));
+  }
+
+  Action mirror_action(Action action) const {
+    if (action == kInfo.pass_action()) return action;
+    const auto [square, direction, distance] = parts(action);
+    return plane((8 - direction) % 8, distance) * kNumSquares + square / 8 * 8 + 7 - square % 8;
+  }
+
+  std::string action_to_text(const Position& position, Action action) const {
+    if (action == kInfo.pass_action()) return "pass";
+    const auto [square, direction, distance] = parts(action);
+    return Board::move_to_text(position, square, kDirections[direction], distance);
+  }
+
+  std::string to_fen(const Position& position) const { return Board::to_fen(position, kLetters); }
+
+  Position from_fen(std::string_view fen) const {
+    const Position position = Board::from_fen(fen, kLetters);
+    for (const Side& side : position.sides) {
+      Board::check_count(side.occupied(), kMaxPieces, "pieces");
+    }
+    Board::check_pending(position,
+                         position.is_turn_open() &&
+                             can_jump(position.own(), Board::bit(position.pending),
+                                      position.view()));
+    return position;
+  }
+
+ private:
+  struct Parts {
+    int square, direction, distance;
+  };
+  static constexpr Parts parts(Action action) {
+    const int plane = action / kNumSquares;
+    return {action % kNumSquares, plane / 7, plane % 7 + 1};
+  }
+  static constexpr int plane(int direction, int distance) { return direction * 7 + distance - 1; }
+
+  // The squares in a direction, up to the border.
+  static constexpr auto kRays = [] {
+    std::array<std::array<Bits, kNumSquares>, 8> rays = {};
+    for (int direction = 0; direction < 8; ++direction) {
+      for (int square = 0; square < kNumSquares; ++square) {
+        int target = square;
+        while ((target = Board::target(target, kDirections[direction])) >= 0) {
+          rays[direction][square] |= Board::bit(target);
+        }
+      }
+    }
+    return rays;
+  }();
+
+
+  // The pieces that step one square, and jump two, in a direction: GD-1.
+  static constexpr Bits short_pieces(const Side& side, int direction) {
+    return kDirections[direction].ranks >= 0 ? side.pieces[M] : 0;
+  }
+
+  // GD-3: of the jumps in `list`, keeps those that begin a longest way.
+  static void keep_longest(const Position& position, ActionList& list) {
+    if (list.size() == 1) return;
+    const ActionList jumps = list;
+    const View view = position.view();
+    int best = 0;
+    for (const Action action : jumps) {
+      const auto [square, direction, distance] = parts(action);
+      const Vector v = kDirections[direction];
+      const bool is_king = (position.own().pieces[K] & Board::bit(square)) != 0;
+      const Bits others = view.own ^ Board::bit(square);
+      const Bits enemy = view.enemy ^ Board::captured(position, square, v, distance);
+      const int length = LongestWay(is_king, others, enemy)
+                             .from(square + distance * Board::offset(v), enemy);
+      if (length > best) list.clear();
+      best = std::max(best, length);
+      if (length == best) list.push_back(action);
+    }
+  }
+
+  // How many pieces one piece can capture in a turn. What is still possible depends on where it
+  // stands and which enemy pieces are left, not on the way there: so a king, whose ways can be many
+  // thousands, remembers what it has found. It also stops looking once it has found a way over all
+  // the pieces that could be captured at all.
+  class LongestWay {
+   public:
+    LongestWay(bool is_king, Bits others, Bits enemy)
+        : is_king_(is_king), others_(others), capturable_(enemy & ~fixed(others, enemy)) {}
+
+    // `others` are the own pieces that stand still.
+    int from(int square, Bits enemy) const {
+      return is_king_ ? king(square, enemy) : man(square, enemy);
+    }
+
+   private:
+    // What can never be captured: a piece that on each line has the border, an own piece or such
+    // a piece beside it.
+    static Bits fixed(Bits others, Bits enemy) {
+      Bits fixed = 0;
+      for (;;) {
+        const Bits free = Board::kAll & ~(others | fixed);
+        Bits open = 0;
+        unrolled<4>([&]<int direction>() {
+          constexpr Vector v = kDirections[direction];
+          open |= Board::shift<v>(free) & Board::shift<-v>(free);
+        });
+        if (fixed == (enemy & ~open)) return fixed;
+        fixed = enemy & ~open;
+      }
+    }
+
+    int man(int square, Bits enemy) const {
+      const Bits empty = Board::kAll & ~(others_ | enemy);
+      int best = 0;
+      unrolled<8>([&]<int direction>() {
+        constexpr Vector v = kDirections[direction];
+        if (v.ranks < 0) return;
+        const Bits captured = Board::shift<v>(Board::bit(square)) & enemy;
+        if (Board::shift<v>(captured) & empty) {
+          best = std::max(best, 1 + man(square + 2 * Board::offset(v), enemy ^ captured));
+        }
+      });
+      return best;
+    }
+
+    int king(int square, Bits enemy) const {
+      const int most = count(enemy & capturable_);
+      if (most == 0) return 0;
+      Known& known = Known::at(square, others_, enemy);
+      if (known.is(square, others_, enemy)) return known.length;
+      const Bits occupied = others_ | enemy;
+      int best = 0;
+      unrolled<8>([&]<int direction>() {
+        const Bits blocked = kRays[direction][square] & occupied;
+        if (best == most || !(blocked & enemy)) return;
+        const int captured = nearest<direction>(blocked);
+        if (!(enemy & Board::bit(captured))) return;
+        const Bits behind = kRays[direction][captured], end = behind & occupied;
+        Bits landings = behind;
+        if (end) landings &= ~(kRays[direction][nearest<direction>(end)] | end);
+        for (; landings && best < most; landings = without_first(landings)) {
+          best = std::max(best, 1 + king(first(landings), enemy ^ Board::bit(captured)));
+        }
+      });
+      known = {others_, enemy, square, best};
+      return best;
+    }
+
+    template <int direction>
+    static int nearest(Bits squares) {
+      return Board::offset(kDirections[direction]) > 0 ? first(squares)
+                                                       : 63 - std::countl_zero(squares);
+    }
+
+    // A result found before.
+    struct Known {
+      Bits others = 0, enemy = 0;
+      int square = 0, length = 0;
+
+      bool is(int square, Bits others, Bits enemy) const {
+        return this->enemy == enemy && this->others == others && this->square == square;
+      }
+      static Known& at(int square, Bits others, Bits enemy) {
+        constexpr std::size_t kSize = 1 << 14;
+        static thread_local std::vector<Known> table(kSize);
+        return table[mix(enemy ^ mix(others + square)) % kSize];
+      }
+    };
+
+    bool is_king_;
+    Bits others_;
+    Bits capturable_;
+  };
+  static bool can_jump(const Side& side, Bits mobile, const View& view) {
+    bool found = false;
+    unrolled<8>([&]<int direction>() {
+      found = found || Board::can_jump<kDirections[direction]>(
+                           short_pieces(side, direction) & mobile, side.pieces[K] & mobile, view);
+    });
+    return found;
+  }
+
+  static bool can_step(const Position& position, int player) {
+    const Side& side = position.sides[player];
+    const View view = position.view(player);
+    Bits able = 0;
+    unrolled<8>([&]<int direction>() {
+      able |= Board::steppers<kDirections[direction]>(
+          short_pieces(side, direction) | side.pieces[K], view);
+    });
+    return able || can_jump(side, Board::kAll, view);
+  }
+
+  Outcome more_pieces_win(const Position& position, Termination termination) const {
+    return stronger_wins(num_pieces(position, 0), num_pieces(position, 1), termination);
+  }
+
+  static int strength(const Side& side, const View& view) {
+    static constexpr int kPerMan = 100, kPerKing = 350, kPerRank = 3, kPerStep = 2;
+    int sum = kPerMan * count(side.pieces[M]) + kPerKing * count(side.pieces[K]);
+    Board::for_each_square(side.pieces[M], [&](int square) { sum += kPerRank * (square / 8); });
+    unrolled<8>([&]<int direction>() {
+      Board::steps<kDirections[direction]>(
+          short_pieces(side, direction), side.pieces[K], view,
+          [&](int, Bits squares) { sum += kPerStep * count(squares); });
+    });
+    return sum;
+  }
+};
+
+static_assert(Game<GothicDraughts>);
+
+}  // namespace deskovky
