@@ -191,7 +191,7 @@ struct GothicDraughts {
     if (list.size() == 1) return;
     const ActionList jumps = list;
     const View view = position.view();
-    int best = 0;
+    int best = -1;
     for (const Action action : jumps) {
       const auto [square, direction, distance] = parts(action);
       const Vector v = kDirections[direction];
