@@ -3,9 +3,9 @@
 #   make demo PYTHON=python3.12 VENV=.venv312     another interpreter, beside the first one
 #   make test ARGS="-k perft -n 0"                ARGS go to the command that the target runs
 #
-# The package is installed as users install it, not editable: what is tested is what is shipped. Files
-# that say what is already done (stamps) lie in $(VENV); a changed source file installs the package
-# again, in seconds, since the C++ build is kept in build/. For an editable install: `make develop`.
+# The package is installed as users install it, not editable: what is tested is what is shipped.
+# What is done is noted in stamp files in $(VENV). A changed source file installs the package
+# again, in seconds, since the C++ build is kept in build/. Editable, if you like: `make develop`.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -13,8 +13,8 @@ ARGS ?=
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-# The pinned build tools are installed into $(VENV), hence no build isolation: an isolated build would
-# take other versions, and could not reuse the objects of the build before.
+# The pinned build tools are installed into $(VENV), hence no build isolation: an isolated build
+# would take other versions, and could not reuse the objects of the build before.
 INSTALL := $(PIP) --no-build-isolation
 
 # Folders are listed as well: their time changes when a file in them is added, renamed or deleted.
@@ -42,7 +42,7 @@ DEV := $(VENV)/.stamp-dev
 BENCH := $(VENV)/.stamp-bench
 
 $(TOOLS): constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "CPython 3.11 or later is needed: make PYTHON=...")'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "make PYTHON=... (3.11+)")'
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) pip setuptools
 	$(PIP) scikit-build-core nanobind cmake ninja
@@ -62,7 +62,7 @@ $(BENCH): $(TOOLS) pyproject.toml | $(PACKAGE)
 	@touch $@
 
 develop: $(TOOLS)  ## install the package editable: Python changes count at once, C++ ones on import
-	$(INSTALL) -Ceditable.rebuild=true -e ".[train,dev]"
+	$(INSTALL) -Ceditable.rebuild=true -Ceditable.verbose=false -e ".[train,dev]"
 	@touch $(DEV)
 	@rm -f $(PACKAGE)
 
@@ -89,10 +89,9 @@ lint: $(PACKAGE) $(DEV)  ## check style, types and spelling, and that the stub i
 	$(BIN)/ruff format --check
 	$(BIN)/clang-format --dry-run -Werror $(CPP)
 	$(BIN)/codespell $$(git ls-files)
+	cd $(VENV) && bin/mypy --config-file $(CURDIR)/pyproject.toml  # not the links: what is installed
 	$(BIN)/python tools/typing_links.py
-	$(BIN)/mypy
 	$(BIN)/pyright --pythonpath $(BIN)/python
-	$(BIN)/pyright --pythonpath $(BIN)/python --ignoreexternal --verifytypes deskovky
 	$(BIN)/python -m nanobind.stubgen -q -m deskovky._core -o build/_core.pyi
 	diff -u src/deskovky/_core.pyi build/_core.pyi  # differs? make stubs
 	@! git grep -nE '(pypi|pythonhosted|pytorch|npmjs|debian)[.]org/' || \
@@ -106,18 +105,23 @@ format: $(DEV)  ## rewrite Python and C++ files in the style that lint asks for
 stubs: $(PACKAGE) $(DEV)  ## write src/deskovky/_core.pyi anew from the extension
 	$(BIN)/python -m nanobind.stubgen -q -m deskovky._core -o src/deskovky/_core.pyi
 
-# The extension built with the sanitizers goes to a folder of its own, ahead of the ordinary one on the
-# path. Python itself is not built with them, so that their runtime must be loaded before it; leaks are
-# not looked for, since the interpreter leaves memory behind on purpose.
-SANITIZED := build/sanitize/site
-SANITIZER_LIBS = $(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so)
+# The extension built with the sanitizers goes to a folder of its own, ahead of the ordinary one on
+# the path. Python itself is not built with them, so their runtime must be loaded before it; leaks
+# are not looked for, since the interpreter leaves memory behind on purpose. Tests with torch are
+# left out: they would spend their time in torch, not in our code.
+SANITIZED := $(CURDIR)/build/sanitize/site
+SANITIZED_PYTHON = PYTHONPATH=$(SANITIZED) UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	ASAN_OPTIONS=detect_leaks=0 \
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+	$(BIN)/python
+SANITIZED_TESTS = $(shell grep -LE 'torch|stable_baselines3|deskovky.train' tests/test_*.py)
 
-sanitize: $(PACKAGE) $(DEV)  ## run the tests of the engine under address and undefined-behaviour sanitizers
+sanitize: $(PACKAGE) $(DEV)  ## run the engine's tests under the address and undefined sanitizers
 	rm -rf $(SANITIZED)
 	$(INSTALL) --no-deps --target $(SANITIZED) -Cbuild-dir=build/sanitize/cmake \
-		-Ccmake.define.DESKOVKY_SANITIZE=ON -Ccmake.build-type=RelWithDebInfo -Cinstall.strip=false .
-	PYTHONPATH=$(SANITIZED) LD_PRELOAD="$(SANITIZER_LIBS)" ASAN_OPTIONS=detect_leaks=0 \
-		$(BIN)/python tools/sanitize.py
+		-Ccmake.define.DESKOVKY_SANITIZE=ON -Ccmake.build-type=Debug -Cinstall.strip=false .
+	$(SANITIZED_PYTHON) -c 'from deskovky import _core; assert "sanitize" in _core.__file__'
+	$(SANITIZED_PYTHON) -m pytest --capture=sys -m "not long" $(ARGS) $(SANITIZED_TESTS)
 
 clean:  ## remove the virtual environment and all that was built
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache

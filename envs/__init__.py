@@ -9,8 +9,10 @@ import difflib
 from collections.abc import Callable
 from typing import Any
 
-from deskovky.envs import native
+from deskovky.envs import native, registration
+from deskovky.envs.aec import BoardGameEnv
 from deskovky.envs.protocol import Game
+from deskovky.envs.vector import VectorEnv
 from deskovky.errors import UnknownGameError
 
 GAMES: dict[str, Callable[..., Game]] = {}
@@ -19,6 +21,8 @@ GAMES: dict[str, Callable[..., Game]] = {}
 
 def register_game(id: str, factory: Callable[..., Game]) -> None:
     """Register a game, so that `game`, `make`, agents and training know it by its id.
+
+    PettingZoo and Gymnasium know it too, as ``deskovky/<id>``.
 
     `factory` takes the keywords ruleset, setup, max_turns and view. Raises UnknownGameError if
     the id does not end in a version such as ``_v0`` or is taken.
@@ -29,6 +33,7 @@ def register_game(id: str, factory: Callable[..., Game]) -> None:
     if id in GAMES:
         raise UnknownGameError(f"game id {id!r} is registered already")
     GAMES[id] = factory
+    registration.register([id])
 
 
 def _native_factory(id: str) -> Callable[..., Game]:
@@ -91,3 +96,32 @@ def game(
     """
     factory = GAMES[canonical_id(id)]
     return factory(ruleset=ruleset, setup=setup, max_turns=max_turns, view=view)
+
+
+def make(id: str, *, render_mode: str | None = None, **options: Any) -> BoardGameEnv:
+    """Return the PettingZoo AEC environment of a game.
+
+    options: those of `BoardGameEnv` (illegal, legal_moves) and of `game`.
+
+    >>> env = make("dobutsu_v0", render_mode="ansi")
+    >>> env.reset(seed=0)
+    >>> observation, reward, terminated, truncated, info = env.last()
+    >>> observation["observation"].shape, observation["action_mask"].shape
+    ((17, 4, 3), (132,))
+    """
+    return BoardGameEnv(canonical_id(id), render_mode, **options)
+
+
+def make_vec(id: str, num_envs: int, **options: Any) -> VectorEnv:
+    """Return `num_envs` games stepped together, both sides played by the caller.
+
+    options: those of `VectorEnv` (num_threads, seed, autoreset_mode, opening_turns, copy) and of
+    `game`.
+
+    >>> games = make_vec("dobutsu_v0", num_envs=64, num_threads=2, seed=0)
+    >>> observations, info = games.reset()
+    >>> observations, rewards, terminated, truncated, info = games.step(games.sample_actions())
+    >>> observations.shape, rewards.shape, info["legal_action_mask"].shape
+    ((64, 17, 4, 3), (64, 2), (64, 132))
+    """
+    return VectorEnv(canonical_id(id), num_envs, **options)

@@ -1,7 +1,7 @@
 """Reading the perft tables `tests/perft/<game>.perft`.
 
 A table is a list of blocks parted by blank lines; ``#`` begins a comment line. A block names its
-``ruleset``, ``fen`` and ``source``, one a line, and goes on with lines ``<depth> <count>``.
+``ruleset``, ``fen`` and ``source``, one a line, and goes on with lines ``<depth> <nodes>``.
 """
 
 from pathlib import Path
@@ -16,17 +16,17 @@ class PerftEntry(NamedTuple):
     fen: str
     source: str
     depth: int
-    count: int
+    nodes: int
 
     def __str__(self) -> str:
         return f"{self.ruleset}-{self.fen.split(' ')[0]}-{self.depth}"
 
 
 def read_perft(game: str, min_nodes: int = 0, max_nodes: int | None = None) -> list[PerftEntry]:
-    """Return the entries of ``perft/<game>.perft`` with `min_nodes` <= count <= `max_nodes`.
+    """Return the entries of ``perft/<game>.perft`` with `min_nodes` <= nodes <= `max_nodes`.
 
     Raises ValueError for a line that is not understood, a block that lacks a keyword and a table
-    without any count.
+    without any number.
     """
     text = (PERFT_FOLDER / f"{game}.perft").read_text(encoding="utf-8")
     entries = parse_perft(text)
@@ -35,7 +35,7 @@ def read_perft(game: str, min_nodes: int = 0, max_nodes: int | None = None) -> l
     return [
         entry
         for entry in entries
-        if min_nodes <= entry.count and (max_nodes is None or entry.count <= max_nodes)
+        if min_nodes <= entry.nodes and (max_nodes is None or entry.nodes <= max_nodes)
     ]
 
 
@@ -51,7 +51,7 @@ def parse_perft(text: str) -> list[PerftEntry]:
         elif word in KEYWORDS and word not in block:
             block[word] = rest
         elif word.isdecimal() and rest.isdecimal() and len(block) == len(KEYWORDS):
-            entries.append(PerftEntry(**block, depth=int(word), count=int(rest)))
+            entries.append(PerftEntry(**block, depth=int(word), nodes=int(rest)))
         else:
             raise ValueError(f"line {number} of the perft table is out of place: {line!r}")
     return entries

@@ -433,13 +433,16 @@ SHUFFLE = ("c1c2", "a4a3", "c2c1", "a3a4")
 def test_ds7_third_occurrence_is_a_draw(make: Make, ruleset: str) -> None:
     state = make(ruleset=ruleset).state()
     planes = [state.observation()[16, 0, 0]]
+    occurrences = [state.occurrences]
     for turn in SHUFFLE * 2:
         assert not state.is_over
         state.push(turn)
         planes.append(state.observation()[16, 0, 0])
+        occurrences.append(state.occurrences)
     assert state.outcome == Outcome(None, Termination.REPETITION)
     assert state.returns() == (0.0, 0.0)
     assert planes == [0, 0, 0, 0, 0.5, 0.5, 0.5, 0.5, 1]
+    assert occurrences == [1, 1, 1, 1, 2, 2, 2, 2, 3]
     state.undo()
     assert not state.is_over
     state.push("b3b2")  # another way
@@ -478,7 +481,8 @@ def test_max_turns_truncates(make: Make) -> None:
         assert not state.is_over
         state.push(turn)
     assert state.outcome == Outcome(None, Termination.MAX_TURNS)
-    assert state.outcome.is_truncation and state.returns() == (0.0, 0.0)
+    assert state.outcome is not None and state.outcome.is_truncation
+    assert state.returns() == (0.0, 0.0)
 
 
 def test_max_turns_comes_after_all_rules(make: Make) -> None:
@@ -704,7 +708,13 @@ def test_absolute_view(make: Make) -> None:
         assert (seen[:17] == make().state(fen).observation(0)).all()
         assert (seen[17] == (side == "b")).all()
         assert (game.state(fen).observation(1) == seen).all()
-    assert game.state(fen).legal_actions().tolist() == make().state(fen).legal_actions().tolist()
+        actions = game.state(fen).legal_actions().tolist()
+        assert actions == make().state(fen).legal_actions().tolist()
+
+
+def test_num_pieces(make: Make) -> None:
+    state = make().state("2l/1h1/E2/LG1[Ceg] b")
+    assert (state.num_pieces(0), state.num_pieces(1)) == (3, 2) and not state.is_turn_open
 
 
 def test_captured_lion_is_in_no_plane(make: Make) -> None:
@@ -811,7 +821,7 @@ def test_perft_table_is_complete() -> None:
 
 @pytest.mark.parametrize("entry", read_perft("dobutsu", max_nodes=100_000), ids=str)
 def test_perft(make: Make, entry: PerftEntry) -> None:
-    assert make(ruleset=entry.ruleset).perft(entry.depth, entry.fen) == entry.count
+    assert make(ruleset=entry.ruleset).perft(entry.depth, entry.fen) == entry.nodes
 
 
 @pytest.mark.long
@@ -819,7 +829,7 @@ def test_perft(make: Make, entry: PerftEntry) -> None:
     "entry", read_perft("dobutsu", min_nodes=100_001, max_nodes=1_000_000), ids=str
 )
 def test_perft_long(make: Make, entry: PerftEntry) -> None:
-    assert make(ruleset=entry.ruleset).perft(entry.depth, entry.fen) == entry.count
+    assert make(ruleset=entry.ruleset).perft(entry.depth, entry.fen) == entry.nodes
 
 
 def test_perft_depth_0_and_finished_positions(make: Make) -> None:

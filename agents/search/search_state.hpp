@@ -5,7 +5,9 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <concepts>
 #include <string>
 
@@ -24,6 +26,9 @@ concept SearchState = std::copyable<S> && requires(S state, const S fixed, Actio
   { fixed.outcome() } -> std::convertible_to<Outcome>;
   { fixed.is_turn_open() } -> std::same_as<bool>;  // the last step did not complete its turn
   { fixed.key() } -> std::same_as<std::uint64_t>;
+  // Equal only if all that the rules look at is, but for past positions and the number of turns.
+  { fixed.search_key() } -> std::same_as<std::uint64_t>;
+  { fixed.is_capture(action) } -> std::same_as<bool>;  // the step removes an enemy piece
   { fixed.occurrences() } -> std::same_as<int>;    // of the position so far, this one included
   { fixed.num_pieces(player) } -> std::same_as<int>;
   { fixed.evaluate() } -> std::same_as<int>;  // hundredths of the weakest piece, for to_move
@@ -40,6 +45,21 @@ class NativeSearchState : public State<G> {
       : State<G>(state), is_absolute_(is_absolute) {}
 
   bool is_turn_open() const { return this->position().is_turn_open(); }
+  // A game whose key leaves out what its rules look at (who checked whom), or holds all they look
+  // at (no quiet limit), offers a search_key of its own.
+  std::uint64_t search_key() const {
+    if constexpr (requires(const G& game) { game.search_key(this->position()); }) {
+      return this->game().search_key(this->position());
+    } else {
+      return mix(this->key() ^ mix(this->position().quiet));
+    }
+  }
+  bool is_capture(Action action) const {
+    const int enemy = 1 - this->to_move();
+    auto next = this->position();
+    this->game().apply(next, action);
+    return this->game().num_pieces(next, enemy) < this->num_pieces(enemy);
+  }
   int num_actions() const { return G::kInfo.num_actions(); }
   int observation_size() const {
     return (G::kInfo.num_planes + is_absolute_) * G::kInfo.num_squares();
@@ -101,6 +121,23 @@ class PythonState {
     const nanobind::gil_scoped_acquire lock;
     return nanobind::cast<std::uint64_t>(state_.attr("key")());
   }
+  std::uint64_t search_key() const {  // of the FEN, which holds the counters too (FNV-1a)
+    const nanobind::gil_scoped_acquire lock;
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const char c : nanobind::cast<std::string>(state_.attr("fen")())) {
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    }
+    return mix(hash);
+  }
+  bool is_capture(Action action) const {
+    const nanobind::gil_scoped_acquire lock;
+    const int enemy = 1 - to_move_;
+    const int before = num_pieces(enemy);
+    state_.attr("apply")(action);
+    const int after = num_pieces(enemy);
+    state_.attr("undo")();
+    return after < before;
+  }
   int occurrences() const { return get<int>("occurrences"); }
   int num_pieces(int player) const {
     const nanobind::gil_scoped_acquire lock;
@@ -144,8 +181,10 @@ class PythonState {
     const nanobind::object winner = outcome.attr("winner");
     outcome_.winner = winner.is_none() ? Outcome::kNobody : nanobind::cast<int>(winner);
     const auto name = nanobind::cast<std::string>(nanobind::str(outcome.attr("termination")));
-    // Searches only ask who won, and whether a rule ended the game: an unknown reason is a rule.
-    outcome_.termination = name == "max_turns" ? Termination::kMaxTurns : Termination::kBlocked;
+    const auto known = std::find(kTerminationNames.begin(), kTerminationNames.end(), name);
+    outcome_.termination = known == kTerminationNames.end()
+                               ? Termination::kBlocked  // some rule of its own
+                               : static_cast<Termination>(known - kTerminationNames.begin());
   }
 
   nanobind::object state_;

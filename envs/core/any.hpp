@@ -108,9 +108,7 @@ class StateOf final : public AnyState {
     if (state.steps().empty()) throw IllegalActionError("no step to undo: this is the start");
     state.undo();
   }
-  std::unique_ptr<AnyState> copy() const override {
-    return std::make_unique<StateOf>(game, state);
-  }
+  std::unique_ptr<AnyState> copy() const override { return std::make_unique<StateOf>(game, state); }
   void write_observation(int player, float* out) const override {
     state.write_observation(game->is_absolute ? 0 : player, out, game->is_absolute);
   }
@@ -176,9 +174,7 @@ class VectorEngineOf final : public AnyVectorEngine {
   void step(std::span<const std::int64_t> actions, std::span<const bool> active) override {
     engine_.step(actions, active);
   }
-  void sample_actions(std::span<std::int32_t> actions) override {
-    engine_.sample_actions(actions);
-  }
+  void sample_actions(std::span<std::int32_t> actions) override { engine_.sample_actions(actions); }
 
  private:
   VectorEngine<G> engine_;

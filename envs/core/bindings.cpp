@@ -12,6 +12,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <atomic>
+#include <cstring>
 
 #include "core/any.hpp"
 
@@ -44,9 +45,11 @@ void translate(const char* name) {
         try {
           std::rethrow_exception(pointer);
         } catch (const Error& error) {
-          PyErr_SetString(
-              python_class("deskovky.errors", static_cast<const char*>(payload)).ptr(),
-              error.what());
+          // A message may quote a piece of bad input that is no UTF-8.
+          const nb::object message =
+              nb::steal(PyUnicode_DecodeUTF8(error.what(), std::strlen(error.what()), "replace"));
+          PyErr_SetObject(python_class("deskovky.errors", static_cast<const char*>(payload)).ptr(),
+                          message.ptr());
         }
       },
       const_cast<char*>(name));
@@ -214,8 +217,8 @@ std::span<const bool> read_mask(const std::optional<Input>& mask, const char* na
 // Reads [N] int32 or int64.
 std::vector<std::int64_t> read_actions(const Input& actions, int num_envs) {
   const bool is_int32 = actions.dtype() == nb::dtype<std::int32_t>();
-  check_shape(actions, "actions", num_envs, is_int32 || actions.dtype() == nb::dtype<std::int64_t>(),
-              "int32 or int64");
+  check_shape(actions, "actions", num_envs,
+              is_int32 || actions.dtype() == nb::dtype<std::int64_t>(), "int32 or int64");
   std::vector<std::int64_t> values(num_envs);
   const std::int64_t stride = actions.stride(0);
   for (int i = 0; i < num_envs; ++i) {
@@ -236,11 +239,11 @@ std::size_t num_envs(const BoundVectorEngine& bound) { return bound.engine->opti
 nb::object observations_view(nb::handle owner, const BoundVectorEngine& bound,
                              const std::vector<float>& data) {
   const AnyGame& game = *bound.engine->game;
-  return view(owner, data.data(),
-              {data.empty() ? 0 : num_envs(bound),
-               static_cast<std::size_t>(game.num_observation_planes()),
-               static_cast<std::size_t>(game.info.num_ranks),
-               static_cast<std::size_t>(game.info.num_files)});
+  return view(
+      owner, data.data(),
+      {data.empty() ? 0 : num_envs(bound), static_cast<std::size_t>(game.num_observation_planes()),
+       static_cast<std::size_t>(game.info.num_ranks),
+       static_cast<std::size_t>(game.info.num_files)});
 }
 
 void register_game(nb::module_& module) {
@@ -279,38 +282,43 @@ void register_game(nb::module_& module) {
             return nb::tuple(names);
           },
           nb::sig("def setups(self) -> tuple[str, ...]"))
-      .def_prop_ro("mirror_actions",
-                   [](const AnyGame& game) -> std::optional<Array1<std::int32_t>> {
-                     const auto mirrored = game.mirror_actions();
-                     if (mirrored.empty()) return std::nullopt;
-                     auto* data = new std::int32_t[mirrored.size()];
-                     std::copy(mirrored.begin(), mirrored.end(), data);
-                     return new_array<std::int32_t, 1>(data, {mirrored.size()});
-                   })
-      .def("state", [](const AnyGame& game,
-                       std::optional<std::string> fen) { return game.new_state(fen); },
-           "fen"_a = nb::none(), "Return a new state at the start, or at `fen`; raises FenError.")
-      .def("perft",
-           [](const AnyGame& game, int depth, std::optional<std::string> fen) {
-             if (depth < 0) throw ConfigurationError("depth = " + std::to_string(depth) + " < 0");
-             const nb::gil_scoped_release release;
-             return game.perft(depth, fen);
-           },
-           "depth"_a, "fen"_a = nb::none(), "Count the sequences of exactly `depth` turns.")
-      .def("__eq__",
-           [](const AnyGame& game, nb::handle other) {
-             return nb::isinstance<AnyGame>(other) && game == *nb::cast<const AnyGame*>(other);
-           },
-           nb::arg("other").none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
-      .def("__hash__",
-           [](const AnyGame& game) { return nb::hash(game_arguments(game)); })
+      .def_prop_ro(
+          "mirror_actions",
+          [](const AnyGame& game) -> std::optional<Array1<std::int32_t>> {
+            const auto mirrored = game.mirror_actions();
+            if (mirrored.empty()) return std::nullopt;
+            auto* data = new std::int32_t[mirrored.size()];
+            std::copy(mirrored.begin(), mirrored.end(), data);
+            return new_array<std::int32_t, 1>(data, {mirrored.size()});
+          },
+          nb::rv_policy::automatic)
+      .def(
+          "state",
+          [](const AnyGame& game, std::optional<std::string> fen) { return game.new_state(fen); },
+          "fen"_a = nb::none(), "Return a new state at the start, or at `fen`; raises FenError.")
+      .def(
+          "perft",
+          [](const AnyGame& game, int depth, std::optional<std::string> fen) {
+            if (depth < 0) throw ConfigurationError("depth = " + std::to_string(depth) + " < 0");
+            const nb::gil_scoped_release release;
+            return game.perft(depth, fen);
+          },
+          "depth"_a, "fen"_a = nb::none(), "Count the sequences of exactly `depth` turns.")
+      .def(
+          "__eq__",
+          [](const AnyGame& game, nb::handle other) {
+            return nb::isinstance<AnyGame>(other) && game == *nb::cast<const AnyGame*>(other);
+          },
+          nb::arg("other").none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__hash__", [](const AnyGame& game) { return nb::hash(game_arguments(game)); })
       .def("__repr__", &game_repr)
-      .def("__reduce__",
-           [](const AnyGame& game) {
-             return nb::make_tuple(python_class("deskovky.envs.native", "make_game"),
-                                   game_arguments(game));
-           },
-           nb::sig("def __reduce__(self) -> tuple[object, ...]"));
+      .def(
+          "__reduce__",
+          [](const AnyGame& game) {
+            return nb::make_tuple(python_class("deskovky.envs.native", "make_game"),
+                                  game_arguments(game));
+          },
+          nb::sig("def __reduce__(self) -> tuple[object, ...]"));
 
   module.def("make_game", &make_game, "id"_a, "ruleset"_a = nb::none(), "setup"_a = nb::none(),
              "max_turns"_a = nb::none(), "view"_a = "relative",
@@ -326,49 +334,50 @@ void register_game(nb::module_& module) {
 }
 
 void register_state(nb::module_& module) {
-  nb::class_<AnyState>(module, "State",
-                       "One game in progress. See deskovky.envs.protocol.State.")
-      .def_prop_ro("game",
-                   [](const AnyState& state) {
-                     return std::const_pointer_cast<AnyGame>(state.game);
-                   })
+  nb::class_<AnyState>(module, "State", "One game in progress. See deskovky.envs.protocol.State.")
+      .def_prop_ro(
+          "game",
+          [](const AnyState& state) { return std::const_pointer_cast<AnyGame>(state.game); })
       .def_prop_ro("history", &AnyState::history, "The texts of the turns so far.")
       .def_prop_ro("to_move", &AnyState::to_move, "The player who acts next, 0 or 1.")
-      .def_prop_ro("is_turn_open", &AnyState::is_turn_open,
-                   "True between two steps of one turn.")
-      .def_prop_ro("occurrences", &AnyState::occurrences,
-                   "How often the position has occurred at the start of a turn, this time included.")
+      .def_prop_ro("is_turn_open", &AnyState::is_turn_open, "True between two steps of one turn.")
+      .def_prop_ro(
+          "occurrences", &AnyState::occurrences,
+          "How often the position has occurred at the start of a turn, this time included.")
       .def_prop_ro("is_over", [](const AnyState& state) { return state.outcome().is_over(); })
       .def_prop_ro(
           "outcome", [](const AnyState& state) { return outcome_to_python(state.outcome()); },
           nb::sig("def outcome(self) -> deskovky.envs.protocol.Outcome | None"))
-      .def("returns",
-           [](const AnyState& state) {
-             return std::pair<double, double>(state.outcome().reward(0),
-                                              state.outcome().reward(1));
-           },
-           "Return the rewards of player 0 and 1, summed to now: +1.0, 0.0 or -1.0.")
+      .def(
+          "returns",
+          [](const AnyState& state) {
+            return std::pair<double, double>(state.outcome().reward(0), state.outcome().reward(1));
+          },
+          "Return the rewards of player 0 and 1, summed to now: +1.0, 0.0 or -1.0.")
       .def("legal_actions", &legal_actions, "Return the legal actions, ascending, [k] int32.")
       .def("legal_action_mask", &legal_action_mask, "Return [num_actions] bool, true where legal.")
-      .def("apply",
-           [](AnyState& state, nb::object action) { state.apply(read_action(action)); },
-           nb::arg("action").none(), nb::sig("def apply(self, action: typing.SupportsIndex) -> None"),
-           "Make one step; raises IllegalActionError and changes nothing if illegal.")
+      .def(
+          "apply", [](AnyState& state, nb::object action) { state.apply(read_action(action)); },
+          nb::arg("action").none(),
+          nb::sig("def apply(self, action: typing.SupportsIndex) -> None"),
+          "Make one step; raises IllegalActionError and changes nothing if illegal.")
       .def("undo", &AnyState::undo, "Take back one step; raises IllegalActionError at the start.")
       .def("copy", &AnyState::copy, "Return an independent copy with the whole history.")
       .def("__copy__", &AnyState::copy)
-      .def("__deepcopy__", [](const AnyState& state, nb::handle) { return state.copy(); },
-           "memo"_a, nb::sig("def __deepcopy__(self, memo: object) -> State"))
+      .def(
+          "__deepcopy__", [](const AnyState& state, nb::handle) { return state.copy(); }, "memo"_a,
+          nb::sig("def __deepcopy__(self, memo: object) -> State"))
       .def("observation", &observation, "player"_a = nb::none(),
            "Return [planes, ranks, files] float32, seen by `player` (default: to_move).")
       .def("fen", &AnyState::fen, "Return the position as FEN, without the history.")
-      .def("action_to_text",
-           [](const AnyState& state, nb::object action) {
-             return state.action_to_text(read_action(action));
-           },
-           nb::arg("action").none(),
-           nb::sig("def action_to_text(self, action: typing.SupportsIndex) -> str"),
-           "Return the move text of one step.")
+      .def(
+          "action_to_text",
+          [](const AnyState& state, nb::object action) {
+            return state.action_to_text(read_action(action));
+          },
+          nb::arg("action").none(),
+          nb::sig("def action_to_text(self, action: typing.SupportsIndex) -> str"),
+          "Return the move text of one step.")
       .def("action_from_text", &AnyState::action_from_text, "text"_a,
            "Return the legal action with that text; raises IllegalActionError.")
       .def("turns", &AnyState::turns, "limit"_a = nb::none(),
@@ -376,33 +385,34 @@ void register_state(nb::module_& module) {
       .def("push", &AnyState::push, "turn"_a,
            "Make a whole turn given as text; raises IllegalActionError and changes nothing.")
       .def("key", &AnyState::key, "Return the 64-bit repetition key of the position.")
-      .def("num_pieces",
-           [](const AnyState& state, int player) {
-             if (player != 0 && player != 1) {
-               throw ConfigurationError("player = " + std::to_string(player) +
-                                        ": expected 0 or 1");
-             }
-             return state.num_pieces(player);
-           },
-           "player"_a, "Return how many pieces `player` has on the board.")
-      .def("__eq__",
-           [](const AnyState& state, nb::handle other) {
-             return nb::isinstance<AnyState>(other) &&
-                    state.equals(*nb::cast<const AnyState*>(other));
-           },
-           nb::arg("other").none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def(
+          "num_pieces",
+          [](const AnyState& state, int player) {
+            if (player != 0 && player != 1) {
+              throw ConfigurationError("player = " + std::to_string(player) + ": expected 0 or 1");
+            }
+            return state.num_pieces(player);
+          },
+          "player"_a, "Return how many pieces `player` has on the board.")
+      .def(
+          "__eq__",
+          [](const AnyState& state, nb::handle other) {
+            return nb::isinstance<AnyState>(other) &&
+                   state.equals(*nb::cast<const AnyState*>(other));
+          },
+          nb::arg("other").none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__repr__",
            [](const AnyState& state) {
              return "State(" + game_repr(*state.game) + ", '" + state.fen() + "')";
            })
-      .def("__reduce__",
-           [](const AnyState& state) {
-             return nb::make_tuple(
-                 python_class("deskovky.envs.native", "restore_state"),
-                 nb::make_tuple(std::const_pointer_cast<AnyGame>(state.game), state.start_fen(),
-                                state.actions()));
-           },
-           nb::sig("def __reduce__(self) -> tuple[object, ...]"))
+      .def(
+          "__reduce__",
+          [](const AnyState& state) {
+            return nb::make_tuple(python_class("deskovky.envs.native", "restore_state"),
+                                  nb::make_tuple(std::const_pointer_cast<AnyGame>(state.game),
+                                                 state.start_fen(), state.actions()));
+          },
+          nb::sig("def __reduce__(self) -> tuple[object, ...]"))
       .attr("__hash__") = nb::none();  // mutable
 
   module.def("restore_state", &restore_state, "game"_a, "start_fen"_a, "actions"_a,
@@ -431,9 +441,12 @@ void register_vector_engine(nb::module_& module) {
                                      .num_threads = num_threads,
                                      .seed = seed,
                                      .opening_turns = opening_turns};
-            if (autoreset == "next_step") options.autoreset = Autoreset::kNextStep;
-            else if (autoreset == "same_step") options.autoreset = Autoreset::kSameStep;
-            else if (autoreset == "disabled") options.autoreset = Autoreset::kDisabled;
+            if (autoreset == "next_step")
+              options.autoreset = Autoreset::kNextStep;
+            else if (autoreset == "same_step")
+              options.autoreset = Autoreset::kSameStep;
+            else if (autoreset == "disabled")
+              options.autoreset = Autoreset::kDisabled;
             else {
               throw ConfigurationError("autoreset = '" + autoreset +
                                        "': expected 'next_step', 'same_step' or 'disabled'");
@@ -443,10 +456,9 @@ void register_vector_engine(nb::module_& module) {
           },
           "game"_a, "num_envs"_a, "num_threads"_a = 1, "seed"_a = 0, "autoreset"_a = "next_step",
           "opening_turns"_a = 0)
-      .def_prop_ro("game",
-                   [](const Bound& bound) {
-                     return std::const_pointer_cast<AnyGame>(bound.engine->game);
-                   })
+      .def_prop_ro(
+          "game",
+          [](const Bound& bound) { return std::const_pointer_cast<AnyGame>(bound.engine->game); })
       .def_prop_ro("num_envs", &num_envs)
       .def_prop_ro(
           "observations",

@@ -72,10 +72,11 @@ enum class Termination : std::uint8_t {
 };
 
 inline constexpr std::array<std::string_view, 17> kTerminationNames = {
-    "ongoing",         "lion_captured",   "try",         "mutual_try",   "checkmate",
-    "stalemate",       "no_legal_turn",   "no_banneret", "no_pieces",    "blocked",
-    "repetition",      "perpetual_check", "perpetual_chase", "quiet_limit",
-    "length_limit",    "insufficient_material",          "max_turns"};
+    "ongoing",         "lion_captured", "try",           "mutual_try",
+    "checkmate",       "stalemate",     "no_legal_turn", "no_banneret",
+    "no_pieces",       "blocked",       "repetition",    "perpetual_check",
+    "perpetual_chase", "quiet_limit",   "length_limit",  "insufficient_material",
+    "max_turns"};
 
 struct Outcome {
   static constexpr int kNobody = -1;
@@ -101,12 +102,12 @@ struct GameInfo {
   int num_ranks;
   int num_files;
   int num_action_planes;
-  bool has_pass;            // one more action, the last: the turn of a player who cannot move
-  int num_planes;           // of the observation
-  int max_turns;            // default safety cap, or agreed length where that is a rule
-  bool uses_repetition;     // keep the keys of past turns
-  bool single_step_turns;   // every turn is one step
-  bool is_mirror_symmetric; // the rules do not tell left from right
+  bool has_pass;             // one more action, the last: the turn of a player who cannot move
+  int num_planes;            // of the observation
+  int max_turns;             // default safety cap, or agreed length where that is a rule
+  bool uses_repetition;      // keep the keys of past turns
+  bool single_step_turns;    // every turn is one step
+  bool is_mirror_symmetric;  // the rules do not tell left from right
   std::span<const std::string_view> rulesets;  // the first is the default
   std::span<const Setup> setups;               // the first is the default
 

@@ -215,7 +215,8 @@ class State {
   }
   std::string where() const {
     if (is_over()) return ": the game is over";
-    std::string text = " in '" + game_.to_fen(position_) + "'; legal:";
+    std::string text = " in '";
+    text += game_.to_fen(position_) + "'; legal:";
     ActionList actions;
     legal_actions(actions);
     constexpr int kShown = 40;

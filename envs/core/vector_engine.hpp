@@ -18,8 +18,8 @@ enum class Autoreset { kNextStep, kSameStep, kDisabled };
 
 // The arrays of all games, row-major, [N, ...].
 struct VectorArrays {
-  std::vector<float> observations;        // [N, C, H, W]
-  std::vector<float> final_observations;  // likewise; only Autoreset::kSameStep fills it
+  std::vector<float> observations;            // [N, C, H, W]
+  std::vector<float> final_observations;      // likewise; only Autoreset::kSameStep fills it
   std::unique_ptr<bool[]> legal_action_mask;  // [N, A]
   std::unique_ptr<bool[]> terminated;         // [N]
   std::unique_ptr<bool[]> truncated;          // [N]

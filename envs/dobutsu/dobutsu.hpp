@@ -142,6 +142,7 @@ struct Dobutsu {
     if (options.ruleset == kStandard && own_attackers && is_mated(own, enemy, own_attackers)) {
       return win(1 - mover, Termination::kCheckmate);
     }
+    if (!has_legal_action(position)) return win(1 - mover, Termination::kNoLegalTurn);  // DS-7
     return {};
   }
 
@@ -156,7 +157,8 @@ struct Dobutsu {
     const Side& enemy = position.sides[1 - player];
     for (int piece = L; piece <= H; ++piece) {
       for (Bits b = own.pieces[piece]; b; b &= b - 1) out[piece * 12 + first(b)] = 1.0f;
-      for (Bits b = enemy.pieces[piece]; b; b &= b - 1) out[(5 + piece) * 12 + 11 - first(b)] = 1.0f;
+      for (Bits b = enemy.pieces[piece]; b; b &= b - 1)
+        out[(5 + piece) * 12 + 11 - first(b)] = 1.0f;
     }
     for (int piece = G; piece <= C; ++piece) {
       if (own.hand[piece]) std::fill_n(out + (9 + piece) * 12, 12, own.hand[piece] / 2.0f);
@@ -179,6 +181,9 @@ struct Dobutsu {
     }
     return mix(packed(position.sides[0]) + mix(packed(position.sides[1]) + mix(hands)));
   }
+
+  // For searches: no rule looks at more than the key holds, nor at the quiet count.
+  std::uint64_t search_key(const Position& position) const { return key(position); }
 
   int num_pieces(const Position& position, int player) const {
     return std::popcount(position.sides[player].occupied());
@@ -268,8 +273,10 @@ struct Dobutsu {
     const auto& p = side.pieces;
     switch (direction) {
       case 0: return p[L] | p[G] | p[C] | p[H];
-      case 1: case 7: return p[L] | p[E] | p[H];
-      case 3: case 5: return p[L] | p[E];
+      case 1:
+      case 7: return p[L] | p[E] | p[H];
+      case 3:
+      case 5: return p[L] | p[E];
       default: return p[L] | p[G] | p[H];
     }
   }
@@ -309,6 +316,16 @@ struct Dobutsu {
     if (flights & ~own.occupied() & ~turned(attacked(enemy))) return false;
     const bool is_single = !(own_attackers & (own_attackers - 1));
     return !(is_single && (attackers(own, own_attackers) & ~lion));
+  }
+
+  static bool has_legal_action(const Position& position) {
+    const Side& own = position.own();
+    const Bits free = kAll & ~own.occupied();
+    for (int direction = 0; direction < 8; ++direction) {
+      if (step(movers(own, direction), direction) & free) return true;
+    }
+    return (own.hand[G] | own.hand[E] | own.hand[C]) &&
+           (free & ~turned(position.enemy().occupied()));
   }
 
   static int strength(const Side& side) {

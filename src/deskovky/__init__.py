@@ -8,7 +8,8 @@
     agent = dk.agent("minimax:depth=4")                # players from text
 """
 
-from deskovky.envs import game, games, register_game
+from deskovky.agents import agent
+from deskovky.envs import game, games, make, make_vec, register_game
 from deskovky.envs.protocol import Game, Outcome, State, Termination
 from deskovky.errors import (
     AgentSpecError,
@@ -34,7 +35,10 @@ __all__ = [
     "State",
     "Termination",
     "UnknownGameError",
+    "agent",
     "game",
     "games",
+    "make",
+    "make_vec",
     "register_game",
 ]

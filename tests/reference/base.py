@@ -47,7 +47,7 @@ class Position:
     """What else the rules of one game must know (Xiangqi: checking chains); not in `key`."""
 
     @property
-    def is_mid_turn(self) -> bool:
+    def is_turn_open(self) -> bool:
         return self.pending != "-"
 
     @property
@@ -87,7 +87,8 @@ class Moment(NamedTuple):
     """The text, so far, of the turn that led here."""
 
     occurrences: int
-    """How often the position has begun a turn, this time included; 1 in mid-turn."""
+    """How often the position has begun a turn, this time included; 1 inside a turn and in games
+    without repetition."""
 
 
 class ReferenceGame:
@@ -105,7 +106,7 @@ class ReferenceGame:
     piece_aliases: ClassVar[dict[str, str]] = {}  # read, never written; "+C" and the like
     fields: ClassVar[tuple[str, ...]] = ("side", "pending", "quiet", "move")  # after the board
     has_pass: ClassVar[bool] = False
-    has_repetition: ClassVar[bool] = False  # the third occurrence is a draw
+    has_repetition: ClassVar[bool] = False  # the third occurrence counts
     quiet_limit: ClassVar[int | None] = None
     mirror_planes: ClassVar[tuple[int, ...] | None] = None  # action planes, left-right mirrored
 
@@ -297,12 +298,14 @@ class ReferenceGame:
         return Position(tuple(squares))
 
     def _read_rank(self, rank: str) -> Iterator[str]:
-        for token in re.findall(r"[0-9]+|\+?.", rank, re.DOTALL):
-            piece = self.piece_aliases.get(token.upper(), token.upper())
+        tokens: list[str] = re.findall(r"[0-9]+|\+?.", rank, re.DOTALL)
+        for token in tokens:
+            capital = token.upper()
+            piece = self.piece_aliases.get(capital, capital)
             if token in self._runs:
                 yield from EMPTY * int(token)
             elif token.isascii() and piece in self.pieces:
-                yield piece if token == token.upper() else piece.lower()
+                yield piece if token == capital else piece.lower()
             else:
                 raise FenError(f"board: {token!r} is neither a piece nor a number of squares")
 
@@ -362,7 +365,7 @@ class ReferenceGame:
     def outcome(self, moments: Sequence[Moment]) -> Outcome | None:
         """Return how the game is over now; None while it goes on, and always in mid-turn."""
         position = moments[-1].position
-        if position.is_mid_turn:
+        if position.is_turn_open:
             return None
         outcome = self.end_by_rule(position) or self.end_by_repetition(moments)
         if outcome is None and self.quiet_limit is not None and position.quiet >= self.quiet_limit:
@@ -386,7 +389,7 @@ class ReferenceGame:
         for action in sorted(self.legal_actions(position)):
             after = self.step(position, action)
             text = join_steps(turn, self.action_to_text(position, action))
-            if after.is_mid_turn:
+            if after.is_turn_open:
                 for whole, actions in self.turns_from(after, text):
                     yield whole, [action, *actions]
             else:
@@ -408,12 +411,12 @@ class ReferenceGame:
     def _perft(self, position: Position, depth: int) -> int:
         if depth == 0:
             return 1
-        if not position.is_mid_turn and self.end_by_rule(position) is not None:
+        if not position.is_turn_open and self.end_by_rule(position) is not None:
             return 0
         count = 0
         for action in self.legal_actions(position):
             after = self.step(position, action)
-            count += self._perft(after, depth if after.is_mid_turn else depth - 1)
+            count += self._perft(after, depth if after.is_turn_open else depth - 1)
         return count
 
 
@@ -439,7 +442,7 @@ class ReferenceState:
     def history(self) -> list[str]:
         turns: list[str] = []
         for before, moment in zip(self._moments, self._moments[1:], strict=False):
-            if before.position.is_mid_turn and turns:
+            if before.position.is_turn_open and turns:
                 turns.pop()  # the same turn, now with one step more
             turns.append(moment.turn)
         return turns
@@ -447,6 +450,14 @@ class ReferenceState:
     @property
     def to_move(self) -> int:
         return self._position.to_move
+
+    @property
+    def is_turn_open(self) -> bool:
+        return self._position.is_turn_open
+
+    @property
+    def occurrences(self) -> int:
+        return self._moments[-1].occurrences
 
     @property
     def is_over(self) -> bool:
@@ -478,10 +489,10 @@ class ReferenceState:
             raise IllegalActionError(f"action {action} ({self.action_to_text(action)}) is illegal")
         before = self._moments[-1]
         after = self._game.step(before.position, action)
-        turn = before.turn if before.position.is_mid_turn else ""
+        turn = before.turn if before.position.is_turn_open else ""
         turn = join_steps(turn, self._game.action_to_text(before.position, action))
         occurrences = 1
-        if not after.is_mid_turn:
+        if self._game.has_repetition and not after.is_turn_open:
             occurrences += sum(after.is_same_placement(past.position) for past in self._moments)
         self._moments.append(Moment(after, action, turn, occurrences))
         self._outcome = self._game.outcome(self._moments)
@@ -547,6 +558,9 @@ class ReferenceState:
         position = self._position
         text = repr((position.board, position.hands, position.pending, position.to_move))
         return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+    def num_pieces(self, player: int) -> int:
+        return sum(piece.islower() if player else piece.isupper() for piece in self._position.board)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ReferenceState):

@@ -1,0 +1,22 @@
+"""The agent that looks one step ahead: win, else capture."""
+
+from deskovky import _core
+from deskovky.agents.protocol import SeededAgent
+from deskovky.envs.protocol import State
+
+
+class GreedyAgent(SeededAgent):
+    """Play a step that wins at once; if there is none, one that captures; else any.
+
+    Among several, a uniformly random one. A capture is a step after which the enemy has fewer
+    pieces on the board.
+    """
+
+    name = "greedy"
+
+    def __init__(self, *, seed: int | None = None) -> None:
+        super().__init__(seed)
+
+    def act(self, state: State) -> int:
+        actions = _core.greedy_actions(state)
+        return int(actions[self._random.randrange(len(actions))])

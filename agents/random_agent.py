@@ -1,0 +1,18 @@
+"""The agent that plays uniformly random legal actions."""
+
+from deskovky.agents.protocol import SeededAgent, check_ongoing
+from deskovky.envs.protocol import State
+
+
+class RandomAgent(SeededAgent):
+    """Play a uniformly random legal action."""
+
+    name = "random"
+
+    def __init__(self, *, seed: int | None = None) -> None:
+        super().__init__(seed)
+
+    def act(self, state: State) -> int:
+        check_ongoing(state)
+        actions = state.legal_actions()
+        return int(actions[self._random.randrange(len(actions))])
