@@ -41,34 +41,38 @@ struct Bits128 {
   }
 };
 
-constexpr int count(std::uint64_t bits) { return std::popcount(bits); }
-constexpr int count(Bits128 bits) { return count(bits.low) + count(bits.high); }
+// What both kinds of sets can do.
+struct SquareSets {
+  static constexpr int count(std::uint64_t bits) { return std::popcount(bits); }
+  static constexpr int count(Bits128 bits) { return count(bits.low) + count(bits.high); }
 
-// The lowest square of a set that has one.
-constexpr int first(std::uint64_t bits) { return std::countr_zero(bits); }
-constexpr int first(Bits128 bits) { return bits.low ? first(bits.low) : 64 + first(bits.high); }
+  // The lowest square of a set that has one.
+  static constexpr int first(std::uint64_t bits) { return std::countr_zero(bits); }
+  static constexpr int first(Bits128 bits) {
+    return bits.low ? first(bits.low) : 64 + first(bits.high);
+  }
 
-constexpr std::uint64_t without_first(std::uint64_t bits) { return bits & (bits - 1); }
-constexpr Bits128 without_first(Bits128 bits) {
-  return bits.low ? Bits128{bits.low & (bits.low - 1), bits.high}
-                  : Bits128{0, bits.high & (bits.high - 1)};
-}
+  static constexpr std::uint64_t without_first(std::uint64_t bits) { return bits & (bits - 1); }
+  static constexpr Bits128 without_first(Bits128 bits) {
+    return bits.low ? Bits128{bits.low & (bits.low - 1), bits.high}
+                    : Bits128{0, bits.high & (bits.high - 1)};
+  }
 
-constexpr std::uint64_t reversed(std::uint64_t bits) {
-  constexpr std::uint64_t k1 = 0x5555555555555555, k2 = 0x3333333333333333;
-  constexpr std::uint64_t k4 = 0x0f0f0f0f0f0f0f0f, k8 = 0x00ff00ff00ff00ff;
-  constexpr std::uint64_t k16 = 0x0000ffff0000ffff;
-  bits = (bits >> 1 & k1) | (bits & k1) << 1;
-  bits = (bits >> 2 & k2) | (bits & k2) << 2;
-  bits = (bits >> 4 & k4) | (bits & k4) << 4;
-  bits = (bits >> 8 & k8) | (bits & k8) << 8;
-  bits = (bits >> 16 & k16) | (bits & k16) << 16;
-  return bits >> 32 | bits << 32;
-}
-constexpr Bits128 reversed(Bits128 bits) { return {reversed(bits.high), reversed(bits.low)}; }
-
-constexpr std::uint64_t hash(std::uint64_t bits) { return mix(bits); }
-constexpr std::uint64_t hash(Bits128 bits) { return mix(bits.low + mix(bits.high)); }
+  static constexpr std::uint64_t reversed(std::uint64_t bits) {
+    constexpr std::uint64_t k1 = 0x5555555555555555, k2 = 0x3333333333333333;
+    constexpr std::uint64_t k4 = 0x0f0f0f0f0f0f0f0f, k8 = 0x00ff00ff00ff00ff;
+    constexpr std::uint64_t k16 = 0x0000ffff0000ffff;
+    bits = (bits >> 1 & k1) | (bits & k1) << 1;
+    bits = (bits >> 2 & k2) | (bits & k2) << 2;
+    bits = (bits >> 4 & k4) | (bits & k4) << 4;
+    bits = (bits >> 8 & k8) | (bits & k8) << 8;
+    bits = (bits >> 16 & k16) | (bits & k16) << 16;
+    return bits >> 32 | bits << 32;
+  }
+  static constexpr Bits128 reversed(Bits128 bits) {
+    return {reversed(bits.high), reversed(bits.low)};
+  }
+};
 
 // So many files to the right and ranks forward, as the mover sees the board.
 struct Vector {
@@ -91,7 +95,7 @@ constexpr void unrolled(Visit&& visit) {
 
 // A board with pieces of some kinds, counted from 0.
 template <int kNumRanks, int kNumFiles, int kNumKinds>
-struct DraughtsBoard {
+struct DraughtsBoard : SquareSets {
   static constexpr int kNumSquares = kNumRanks * kNumFiles;
   // Bit s = square s, as one of the players sees the board.
   using Bits = std::conditional_t<kNumSquares <= 64, std::uint64_t, Bits128>;
@@ -126,12 +130,7 @@ struct DraughtsBoard {
   struct View {
     Bits own, enemy, empty;
 
-    constexpr View(Bits own, Bits enemy)
-        : own(own), enemy(enemy), empty(kAll & ~(own | enemy)) {}
-    // After a jump from `origin` to `target`.
-    constexpr View after(int origin, int target, Bits captured) const {
-      return {own ^ bit(origin) ^ bit(target), enemy & ~captured};
-    }
+    constexpr View(Bits own, Bits enemy) : own(own), enemy(enemy), empty(kAll & ~(own | enemy)) {}
   };
 
   struct Position : Counters {
@@ -146,7 +145,7 @@ struct DraughtsBoard {
       return {sides[player].occupied(), turned(sides[1 - player].occupied())};
     }
 
-    // Moves the mover's piece; a captured one, if any, goes at once.
+    // Moves the mover's piece and removes the captured one, if any.
     void move(int kind, int origin, int target, Bits captured) {
       sides[to_move()].pieces[kind] ^= bit(origin) | bit(target);
       ++quiet;
@@ -202,7 +201,7 @@ struct DraughtsBoard {
     return {};
   }
 
-  // Which of the pieces may step, or jump over one enemy piece, by a vector.
+  // Which of the pieces may step by a vector, or jump by two of it over an enemy piece.
   template <Vector v>
   static constexpr Bits steppers(Bits pieces, const View& view) {
     return pieces & shift<-v>(view.empty);
@@ -247,6 +246,7 @@ struct DraughtsBoard {
     }
   }
 
+  // Whether any of them may jump at all.
   template <Vector v>
   static constexpr bool can_jump(Bits shorts, Bits longs, const View& view) {
     const Bits origins = shift<-v>(view.enemy & shift<-v>(view.empty));
@@ -266,8 +266,8 @@ struct DraughtsBoard {
     for_each_square(squares, [&](int square) { list.push_back(plane * kNumSquares + square); });
   }
 
-  // The planes of own and enemy pieces by kind, then that of the piece that must go on jumping;
-  // returns what follows them. Everything of `num_planes` planes else is cleared.
+  // Writes the planes of own and enemy pieces by kind and that of the piece that must go on, clears
+  // the rest of all `num_planes`, and returns where that rest begins.
   static float* write_pieces(const Position& position, int player, int num_planes, float* out) {
     std::fill_n(out, num_planes * kNumSquares, 0.0f);
     for (int kind = 0; kind < kNumKinds; ++kind, out += kNumSquares) {
@@ -286,7 +286,13 @@ struct DraughtsBoard {
   static std::uint64_t key(const Position& position) {
     std::uint64_t key = 2 * position.pending + position.to_move();
     for (const Side& side : position.sides) {
-      for (const Bits pieces : side.pieces) key = mix(key + hash(pieces));
+      for (const Bits pieces : side.pieces) {
+        if constexpr (kNumSquares <= 64) {
+          key = mix(key + pieces);
+        } else {
+          key = mix(mix(key + pieces.low) + pieces.high);
+        }
+      }
     }
     return key;
   }
@@ -312,8 +318,8 @@ struct DraughtsBoard {
     }
     std::string pending = "-";
     if (position.is_turn_open()) {
-      pending = square_name(position.to_move() ? turned(position.pending) : position.pending,
-                            kNumFiles);
+      pending =
+          square_name(position.to_move() ? turned(position.pending) : position.pending, kNumFiles);
     }
     return board_to_fen(squares, kNumRanks, kNumFiles) + " " + side_to_fen(position) + " " +
            pending + " " + counters_to_fen(position);

@@ -4,10 +4,15 @@
 #include <tuple>
 
 #include "dobutsu/dobutsu.hpp"
+#include "gothic_draughts/gothic_draughts.hpp"
+#include "knight_draughts/knight_draughts.hpp"
+#include "medieval_battle/medieval_battle.hpp"
+#include "ossetian_draughts/ossetian_draughts.hpp"
 
 namespace deskovky {
 
-using AllGames = std::tuple<Dobutsu>;
+using AllGames =
+    std::tuple<Dobutsu, GothicDraughts, OssetianDraughts, KnightDraughts, MedievalBattle>;
 
 // Calls visit.template operator()<G>() for every game.
 template <class Visit>

@@ -120,7 +120,7 @@ struct GothicDraughts {
   std::uint64_t key(const Position& position) const { return Board::key(position); }
 
   int num_pieces(const Position& position, int player) const {
-    return count(position.sides[player].occupied());
+    return Board::count(position.sides[player].occupied());
   }
 
   // Pieces, the men's way so far, and possible steps, in hundredths of a man.
@@ -149,10 +149,9 @@ struct GothicDraughts {
     for (const Side& side : position.sides) {
       Board::check_count(side.occupied(), kMaxPieces, "pieces");
     }
-    Board::check_pending(position,
-                         position.is_turn_open() &&
-                             can_jump(position.own(), Board::bit(position.pending),
-                                      position.view()));
+    Board::check_pending(
+        position, position.is_turn_open() &&
+                      can_jump(position.own(), Board::bit(position.pending), position.view()));
     return position;
   }
 
@@ -180,7 +179,6 @@ struct GothicDraughts {
     return rays;
   }();
 
-
   // The pieces that step one square, and jump two, in a direction: GD-1.
   static constexpr Bits short_pieces(const Side& side, int direction) {
     return kDirections[direction].ranks >= 0 ? side.pieces[M] : 0;
@@ -198,24 +196,23 @@ struct GothicDraughts {
       const bool is_king = (position.own().pieces[K] & Board::bit(square)) != 0;
       const Bits others = view.own ^ Board::bit(square);
       const Bits enemy = view.enemy ^ Board::captured(position, square, v, distance);
-      const int length = LongestWay(is_king, others, enemy)
-                             .from(square + distance * Board::offset(v), enemy);
+      const int length =
+          LongestWay(is_king, others, enemy).from(square + distance * Board::offset(v), enemy);
       if (length > best) list.clear();
       best = std::max(best, length);
       if (length == best) list.push_back(action);
     }
   }
 
-  // How many pieces one piece can capture in a turn. What is still possible depends on where it
-  // stands and which enemy pieces are left, not on the way there: so a king, whose ways can be many
-  // thousands, remembers what it has found. It also stops looking once it has found a way over all
-  // the pieces that could be captured at all.
+  // How many pieces one piece can capture in a turn. That depends on where it stands and which enemy
+  // pieces are left, not on its way there; so results for kings, whose ways can be many thousands,
+  // are remembered. The search also stops at a way over all that can be captured at all.
   class LongestWay {
    public:
+    // `others` are the own pieces that stand still.
     LongestWay(bool is_king, Bits others, Bits enemy)
         : is_king_(is_king), others_(others), capturable_(enemy & ~fixed(others, enemy)) {}
 
-    // `others` are the own pieces that stand still.
     int from(int square, Bits enemy) const {
       return is_king_ ? king(square, enemy) : man(square, enemy);
     }
@@ -252,7 +249,7 @@ struct GothicDraughts {
     }
 
     int king(int square, Bits enemy) const {
-      const int most = count(enemy & capturable_);
+      const int most = Board::count(enemy & capturable_);
       if (most == 0) return 0;
       Known& known = Known::at(square, others_, enemy);
       if (known.is(square, others_, enemy)) return known.length;
@@ -266,8 +263,8 @@ struct GothicDraughts {
         const Bits behind = kRays[direction][captured], end = behind & occupied;
         Bits landings = behind;
         if (end) landings &= ~(kRays[direction][nearest<direction>(end)] | end);
-        for (; landings && best < most; landings = without_first(landings)) {
-          best = std::max(best, 1 + king(first(landings), enemy ^ Board::bit(captured)));
+        for (; landings && best < most; landings = Board::without_first(landings)) {
+          best = std::max(best, 1 + king(Board::first(landings), enemy ^ Board::bit(captured)));
         }
       });
       known = {others_, enemy, square, best};
@@ -276,11 +273,11 @@ struct GothicDraughts {
 
     template <int direction>
     static int nearest(Bits squares) {
-      return Board::offset(kDirections[direction]) > 0 ? first(squares)
+      return Board::offset(kDirections[direction]) > 0 ? Board::first(squares)
                                                        : 63 - std::countl_zero(squares);
     }
 
-    // A result found before.
+    // A result found before. The table, one for each thread, forgets when two need the same place.
     struct Known {
       Bits others = 0, enemy = 0;
       int square = 0, length = 0;
@@ -299,6 +296,7 @@ struct GothicDraughts {
     Bits others_;
     Bits capturable_;
   };
+
   static bool can_jump(const Side& side, Bits mobile, const View& view) {
     bool found = false;
     unrolled<8>([&]<int direction>() {
@@ -325,12 +323,12 @@ struct GothicDraughts {
 
   static int strength(const Side& side, const View& view) {
     static constexpr int kPerMan = 100, kPerKing = 350, kPerRank = 3, kPerStep = 2;
-    int sum = kPerMan * count(side.pieces[M]) + kPerKing * count(side.pieces[K]);
+    int sum = kPerMan * Board::count(side.pieces[M]) + kPerKing * Board::count(side.pieces[K]);
     Board::for_each_square(side.pieces[M], [&](int square) { sum += kPerRank * (square / 8); });
     unrolled<8>([&]<int direction>() {
       Board::steps<kDirections[direction]>(
           short_pieces(side, direction), side.pieces[K], view,
-          [&](int, Bits squares) { sum += kPerStep * count(squares); });
+          [&](int, Bits squares) { sum += kPerStep * Board::count(squares); });
     });
     return sum;
   }

@@ -116,7 +116,7 @@ struct KnightDraughts {
   std::uint64_t key(const Position& position) const { return Board::key(position); }
 
   int num_pieces(const Position& position, int player) const {
-    return count(position.sides[player].occupied());
+    return Board::count(position.sides[player].occupied());
   }
 
   // Pieces, the men's way so far, and possible leaps, in hundredths of a man.
@@ -146,10 +146,9 @@ struct KnightDraughts {
     for (const Side& side : position.sides) {
       Board::check_count(side.occupied(), kMaxPieces, "pieces");
     }
-    Board::check_pending(position,
-                         position.is_turn_open() &&
-                             can_capture(position.own(), Board::bit(position.pending),
-                                         position.view()));
+    Board::check_pending(
+        position, position.is_turn_open() &&
+                      can_capture(position.own(), Board::bit(position.pending), position.view()));
     return position;
   }
 
@@ -178,9 +177,8 @@ struct KnightDraughts {
     const Side& side = position.sides[player];
     const View view = position.view(player);
     Bits able = {};
-    unrolled<8>([&]<int leap>() {
-      able |= Board::steppers<kLeaps[leap]>(leapers(side, leap), view);
-    });
+    unrolled<8>(
+        [&]<int leap>() { able |= Board::steppers<kLeaps[leap]>(leapers(side, leap), view); });
     return able || can_capture(side, Board::kAll, view);
   }
 
@@ -190,12 +188,11 @@ struct KnightDraughts {
 
   static int strength(const Side& side, const View& view) {
     static constexpr int kPerMan = 100, kPerQueen = 250, kPerRank = 3, kPerLeap = 2;
-    int sum = kPerMan * count(side.pieces[M]) + kPerQueen * count(side.pieces[Q]);
-    Board::for_each_square(side.pieces[M],
-                           [&](int square) { sum += kPerRank * (square / 10); });
+    int sum = kPerMan * Board::count(side.pieces[M]) + kPerQueen * Board::count(side.pieces[Q]);
+    Board::for_each_square(side.pieces[M], [&](int square) { sum += kPerRank * (square / 10); });
     int leaps = 0;
     unrolled<8>([&]<int leap>() {
-      leaps += count(Board::steppers<kLeaps[leap]>(leapers(side, leap), view));
+      leaps += Board::count(Board::steppers<kLeaps[leap]>(leapers(side, leap), view));
     });
     return sum + kPerLeap * leaps;
   }

@@ -128,7 +128,7 @@ struct MedievalBattle {
   std::uint64_t key(const Position& position) const { return Board::key(position); }
 
   int num_pieces(const Position& position, int player) const {
-    return count(position.sides[player].occupied());
+    return Board::count(position.sides[player].occupied());
   }
 
   // Pieces, the way of footmen and knights so far, and possible steps, in hundredths of a footman.
@@ -158,10 +158,9 @@ struct MedievalBattle {
       Board::check_count(side.pieces[F] | side.pieces[C], kMaxFootmen, "footmen and commanders");
       Board::check_count(side.pieces[N] | side.pieces[K], kMaxKnights, "knights and kings");
     }
-    Board::check_pending(position,
-                         position.is_turn_open() &&
-                             can_jump(position.own(), Board::bit(position.pending),
-                                      position.view()));
+    Board::check_pending(
+        position, position.is_turn_open() &&
+                      can_jump(position.own(), Board::bit(position.pending), position.view()));
     return position;
   }
 
@@ -191,9 +190,9 @@ struct MedievalBattle {
   static bool can_jump(const Side& side, Bits mobile, const View& view) {
     bool found = false;
     unrolled<8>([&]<int direction>() {
-      found = found || Board::can_jump<kDirections[direction]>(
-                           short_pieces(side, direction) & mobile,
-                           long_pieces(side, direction) & mobile, view);
+      found = found ||
+              Board::can_jump<kDirections[direction]>(short_pieces(side, direction) & mobile,
+                                                      long_pieces(side, direction) & mobile, view);
     });
     return found;
   }
@@ -212,7 +211,8 @@ struct MedievalBattle {
   static Outcome stronger_army_wins(const Position& position, Termination termination) {
     const auto army = [](const Side& side) {
       int sum = 0;
-      for (int kind = F; kind <= K; ++kind) sum += kStrength[kind] * count(side.pieces[kind]);
+      for (int kind = F; kind <= K; ++kind)
+        sum += kStrength[kind] * Board::count(side.pieces[kind]);
       return sum;
     };
     return stronger_wins(army(position.sides[0]), army(position.sides[1]), termination);
@@ -221,13 +221,14 @@ struct MedievalBattle {
   static int strength(const Side& side, const View& view) {
     static constexpr int kPerRank = 3, kPerStep = 2;
     int sum = 0;
-    for (int kind = F; kind <= K; ++kind) sum += 100 * kStrength[kind] * count(side.pieces[kind]);
+    for (int kind = F; kind <= K; ++kind)
+      sum += 100 * kStrength[kind] * Board::count(side.pieces[kind]);
     Board::for_each_square(side.pieces[F] | side.pieces[N],
                            [&](int square) { sum += kPerRank * (square / 10); });
     unrolled<8>([&]<int direction>() {
       Board::steps<kDirections[direction]>(
           short_pieces(side, direction), long_pieces(side, direction), view,
-          [&](int, Bits squares) { sum += kPerStep * count(squares); });
+          [&](int, Bits squares) { sum += kPerStep * Board::count(squares); });
     });
     return sum;
   }

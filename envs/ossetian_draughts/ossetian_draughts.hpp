@@ -102,7 +102,7 @@ struct OssetianDraughts {
   std::uint64_t key(const Position& position) const { return Board::key(position); }
 
   int num_pieces(const Position& position, int player) const {
-    return count(position.sides[player].occupied());
+    return Board::count(position.sides[player].occupied());
   }
 
   // Pieces and possible steps, in hundredths of a man.
@@ -143,9 +143,8 @@ struct OssetianDraughts {
 
   static bool can_jump(Bits men, const View& view) {
     Bits jumpers = 0;
-    unrolled<8>([&]<int direction>() {
-      jumpers |= Board::jumpers<kDirections[direction]>(men, view);
-    });
+    unrolled<8>(
+        [&]<int direction>() { jumpers |= Board::jumpers<kDirections[direction]>(men, view); });
     return jumpers != 0;
   }
 
@@ -164,10 +163,10 @@ struct OssetianDraughts {
     int steps = 0;
     unrolled<8>([&]<int direction>() {
       if (is_forward(direction)) {
-        steps += count(Board::steppers<kDirections[direction]>(view.own, view));
+        steps += Board::count(Board::steppers<kDirections[direction]>(view.own, view));
       }
     });
-    return kPerMan * count(view.own) + kPerStep * steps;
+    return kPerMan * Board::count(view.own) + kPerStep * steps;
   }
 };
 
