@@ -178,9 +178,20 @@ struct DraughtsBoard : SquareSets {
       }
       return staying;
     }();
-    constexpr int kOffset = offset(v);
-    bits &= kStaying;
-    return kOffset > 0 ? bits << (kOffset > 0 ? kOffset : 0) : bits >> (kOffset > 0 ? 0 : -kOffset);
+    return moved(bits & kStaying, offset(v));
+  }
+
+  // The squares, and the empty ones that follow them in the direction of the vector without a gap.
+  // Three doublings reach eight squares far (the Kogge-Stone fill of chess programs).
+  template <Vector v>
+  static constexpr Bits filled(Bits bits, Bits empty) {
+    static_assert(kNumRanks <= 8 && kNumFiles <= 8);
+    empty &= shift<v>(kAll);  // where a step can come from the other border no more
+    for (int n = offset(v); n != 8 * offset(v); n *= 2) {
+      bits |= empty & moved(bits, n);
+      empty &= moved(empty, n);
+    }
+    return bits;
   }
 
   // The square so many times the vector away, or -1 off the board.
@@ -374,7 +385,12 @@ struct DraughtsBoard : SquareSets {
   // A set of squares that came so far by a vector without leaving the board.
   template <Vector v>
   static constexpr Bits moved_back(Bits bits, int distance) {
-    return offset(v) > 0 ? bits >> distance * offset(v) : bits << -distance * offset(v);
+    return moved(bits, -distance * offset(v));
+  }
+
+  // By an offset of either sign.
+  static constexpr Bits moved(Bits bits, int offset) {
+    return offset > 0 ? bits << offset : bits >> -offset;
   }
 };
 

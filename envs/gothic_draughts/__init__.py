@@ -1,9 +1,9 @@
 """Gothic draughts: 8 x 8 squares, flying kings, the longest capture. Its rules are in README.md.
 
 >>> import deskovky as dk
->>> state = dk.game("gothic_draughts_v0").state("8/3m4/2m5/1m1m4/1M6/1m6/1M6/7m w")
+>>> state = dk.game("gothic_draughts_v0").state("8/3m4/8/1mm5/8/1m6/1M6/8 w")
 >>> state.turns()
-['b2b4b6d6']
+['b2b4d6d8']
 """
 
 PIECES = {"M": "man", "K": "king"}

@@ -165,20 +165,6 @@ struct GothicDraughts {
   }
   static constexpr int plane(int direction, int distance) { return direction * 7 + distance - 1; }
 
-  // The squares in a direction, up to the border.
-  static constexpr auto kRays = [] {
-    std::array<std::array<Bits, kNumSquares>, 8> rays = {};
-    for (int direction = 0; direction < 8; ++direction) {
-      for (int square = 0; square < kNumSquares; ++square) {
-        int target = square;
-        while ((target = Board::target(target, kDirections[direction])) >= 0) {
-          rays[direction][square] |= Board::bit(target);
-        }
-      }
-    }
-    return rays;
-  }();
-
   // The pieces that step one square, and jump two, in a direction: GD-1.
   static constexpr Bits short_pieces(const Side& side, int direction) {
     return kDirections[direction].ranks >= 0 ? side.pieces[M] : 0;
@@ -187,114 +173,121 @@ struct GothicDraughts {
   // GD-3: of the jumps in `list`, keeps those that begin a longest way.
   static void keep_longest(const Position& position, ActionList& list) {
     if (list.size() == 1) return;
-    const ActionList jumps = list;
+    static thread_local LongestWays ways;  // one for each thread, so that its memory is used again
     const View view = position.view();
-    int best = -1;
-    for (const Action action : jumps) {
-      const auto [square, direction, distance] = parts(action);
-      const Vector v = kDirections[direction];
+    Bits jumpers = 0;
+    for (const Action action : list) jumpers |= Board::bit(action % kNumSquares);
+    int longest = 0;
+    std::array<int, 1024> lengths;  // of the longest way that begins with the jump
+    Board::for_each_square(jumpers, [&](int square) {
       const bool is_king = (position.own().pieces[K] & Board::bit(square)) != 0;
-      const Bits others = view.own ^ Board::bit(square);
-      const Bits enemy = view.enemy ^ Board::captured(position, square, v, distance);
-      const int length =
-          LongestWay(is_king, others, enemy).from(square + distance * Board::offset(v), enemy);
-      if (length > best) list.clear();
-      best = std::max(best, length);
-      if (length == best) list.push_back(action);
+      const int length = ways.search(square, is_king, view);
+      for (int i = 0; i < list.size(); ++i) {
+        const auto [origin, direction, distance] = parts(list[i]);
+        if (origin != square) continue;
+        const Vector v = kDirections[direction];
+        lengths[i] = ways.begins_with(Board::captured(position, square, v, distance),
+                                      square + distance * Board::offset(v))
+                         ? length
+                         : 0;
+      }
+      longest = std::max(longest, length);
+    });
+    const ActionList jumps = list;
+    list.clear();
+    for (int i = 0; i < jumps.size(); ++i) {
+      if (lengths[i] == longest) list.push_back(jumps[i]);
     }
   }
 
-  // How many pieces one piece can capture in a turn. That depends on where it stands and which enemy
-  // pieces are left, not on its way there; so results for kings, whose ways can be many thousands,
-  // are remembered. The search also stops at a way over all that can be captured at all.
-  class LongestWay {
+  // The longest ways of one piece to capture. There can be a hundred thousand ways, but how one goes
+  // on depends only on which enemy pieces are gone and where the piece stands. So this goes from set
+  // to set of captured pieces, at most 2^16, and keeps with each all the squares where the piece may
+  // stand then: no position is slow.
+  class LongestWays {
    public:
-    // `others` are the own pieces that stand still.
-    LongestWay(bool is_king, Bits others, Bits enemy)
-        : is_king_(is_king), others_(others), capturable_(enemy & ~fixed(others, enemy)) {}
+    LongestWays() : entry_of_(1 << kMaxPieces, -1) {}
 
-    int from(int square, Bits enemy) const {
-      return is_king_ ? king(square, enemy) : man(square, enemy);
+    // Returns how many pieces the piece of `view` on `square` can capture.
+    int search(int square, bool is_king, const View& view) {
+      for (const Entry& entry : entries_) entry_of_[entry.captured] = -1;
+      entries_.clear();
+      is_king_ = is_king;
+      others_ = view.own ^ Board::bit(square);
+      enemy_ = view.enemy;
+      reach(0, enemy_, Board::bit(square));
+      // New sets are one larger than the one they come from: in this order, a set is complete when
+      // its turn comes, and the largest are the last.
+      for (std::size_t i = 0; i < entries_.size(); ++i) {
+        const Entry entry = entries_[i];
+        for_each_capture(entry, [&](Bits piece, Bits, Bits landings) {
+          reach(entry.captured | mask(piece), entry.enemy ^ piece, landings);
+        });
+      }
+      const int length = std::popcount(unsigned{entries_.back().captured});
+      for (std::size_t i = entries_.size(); i-- > 1;) {
+        Entry& entry = entries_[i];
+        if (std::popcount(unsigned{entry.captured}) == length) {
+          entry.on_longest = entry.squares;
+        } else {
+          for_each_capture(entry, [&](Bits piece, Bits origins, Bits landings) {
+            const Entry& next = entries_[entry_of_[entry.captured | mask(piece)]];
+            if (next.on_longest & landings) entry.on_longest |= origins;
+          });
+        }
+      }
+      return length;
+    }
+
+    // Whether a longest way begins with that capture and landing.
+    bool begins_with(Bits captured, int landing) const {
+      return entries_[entry_of_[mask(captured)]].on_longest & Board::bit(landing);
     }
 
    private:
-    // What can never be captured: a piece that on each line has the border, an own piece or such
-    // a piece beside it.
-    static Bits fixed(Bits others, Bits enemy) {
-      Bits fixed = 0;
-      for (;;) {
-        const Bits free = Board::kAll & ~(others | fixed);
-        Bits open = 0;
-        unrolled<4>([&]<int direction>() {
-          constexpr Vector v = kDirections[direction];
-          open |= Board::shift<v>(free) & Board::shift<-v>(free);
-        });
-        if (fixed == (enemy & ~open)) return fixed;
-        fixed = enemy & ~open;
-      }
-    }
-
-    int man(int square, Bits enemy) const {
-      const Bits empty = Board::kAll & ~(others_ | enemy);
-      int best = 0;
-      unrolled<8>([&]<int direction>() {
-        constexpr Vector v = kDirections[direction];
-        if (v.ranks < 0) return;
-        const Bits captured = Board::shift<v>(Board::bit(square)) & enemy;
-        if (Board::shift<v>(captured) & empty) {
-          best = std::max(best, 1 + man(square + 2 * Board::offset(v), enemy ^ captured));
-        }
-      });
-      return best;
-    }
-
-    int king(int square, Bits enemy) const {
-      const int most = Board::count(enemy & capturable_);
-      if (most == 0) return 0;
-      Known& known = Known::at(square, others_, enemy);
-      if (known.is(square, others_, enemy)) return known.length;
-      const Bits occupied = others_ | enemy;
-      int best = 0;
-      unrolled<8>([&]<int direction>() {
-        const Bits blocked = kRays[direction][square] & occupied;
-        if (best == most || !(blocked & enemy)) return;
-        const int captured = nearest<direction>(blocked);
-        if (!(enemy & Board::bit(captured))) return;
-        const Bits behind = kRays[direction][captured], end = behind & occupied;
-        Bits landings = behind;
-        if (end) landings &= ~(kRays[direction][nearest<direction>(end)] | end);
-        for (; landings && best < most; landings = Board::without_first(landings)) {
-          best = std::max(best, 1 + king(Board::first(landings), enemy ^ Board::bit(captured)));
-        }
-      });
-      known = {others_, enemy, square, best};
-      return best;
-    }
-
-    template <int direction>
-    static int nearest(Bits squares) {
-      return Board::offset(kDirections[direction]) > 0 ? Board::first(squares)
-                                                       : 63 - std::countl_zero(squares);
-    }
-
-    // A result found before. The table, one for each thread, forgets when two need the same place.
-    struct Known {
-      Bits others = 0, enemy = 0;
-      int square = 0, length = 0;
-
-      bool is(int square, Bits others, Bits enemy) const {
-        return this->enemy == enemy && this->others == others && this->square == square;
-      }
-      static Known& at(int square, Bits others, Bits enemy) {
-        constexpr std::size_t kSize = 1 << 14;
-        static thread_local std::vector<Known> table(kSize);
-        return table[mix(enemy ^ mix(others + square)) % kSize];
-      }
+    struct Entry {
+      std::uint16_t captured;  // a bit for each enemy piece, in the order of their squares
+      Bits enemy;              // the others
+      Bits squares = 0;        // where the piece may stand then
+      Bits on_longest = 0;     // on which of them it is on a longest way
     };
 
-    bool is_king_;
-    Bits others_;
-    Bits capturable_;
+    int mask(Bits piece) const { return 1 << Board::count(enemy_ & (piece - 1)); }
+
+    void reach(int captured, Bits enemy, Bits squares) {
+      int& entry = entry_of_[captured];
+      if (entry < 0) {
+        entry = static_cast<int>(entries_.size());
+        entries_.push_back({static_cast<std::uint16_t>(captured), enemy});
+      }
+      entries_[entry].squares |= squares;
+    }
+
+    // Calls visit(the piece to capture, the squares to do it from, the landings).
+    template <class Visit>
+    void for_each_capture(const Entry& entry, Visit&& visit) const {
+      const Bits empty = Board::kAll & ~(others_ | entry.enemy);
+      unrolled<8>([&]<int direction>() {
+        constexpr Vector v = kDirections[direction];
+        if (!is_king_ && v.ranks < 0) return;
+        const auto filled = [&]<Vector w>(Bits squares) {
+          return is_king_ ? Board::filled<w>(squares, empty) : squares;
+        };
+        const Bits reached = Board::shift<v>(filled.template operator()<v>(entry.squares));
+        for (Bits b = reached & entry.enemy & Board::shift<-v>(empty); b;
+             b = Board::without_first(b)) {
+          const Bits piece = b & ~Board::without_first(b);
+          visit(piece, entry.squares & filled.template operator()<-v>(Board::shift<-v>(piece)),
+                filled.template operator()<v>(Board::shift<v>(piece)));
+        }
+      });
+    }
+
+    std::vector<Entry> entries_;
+    std::vector<int> entry_of_;  // by captured pieces; -1 where there is none
+    bool is_king_ = false;
+    Bits others_ = 0;  // own pieces, which stand still
+    Bits enemy_ = 0;
   };
 
   static bool can_jump(const Side& side, Bits mobile, const View& view) {

@@ -2,8 +2,10 @@
 
 >>> import deskovky as dk
 >>> state = dk.game("ossetian_draughts_v0").state()
->>> for turn in ("d3d4", "d5d3d5"):
+>>> for turn in ("d3d4", "d5d3"):
 ...     state.push(turn)
+>>> state.turns()
+['d2d4', 'c2e4', 'e2c4']
 """
 
 PIECES = {"M": "man"}
