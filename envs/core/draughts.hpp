@@ -251,7 +251,7 @@ struct DraughtsBoard : SquareSets {
       const Bits next = shift<v>(before);
       over = next & view.enemy;
       before = next & view.empty;
-      Bits origins = moved_back<v>(behind, distance);
+      Bits origins = behind ? moved_back<v>(behind, distance) : Bits{};
       if (distance == 2) origins |= short_jumpers;
       if (origins) visit(distance, origins);
     }
@@ -314,7 +314,8 @@ struct DraughtsBoard : SquareSets {
       return square_name(position.to_move() ? turned(own_square) : own_square, kNumFiles);
     };
     const int landing = target(square, v, times);
-    return name(square) + (landing < 0 ? "--" : name(landing));
+    std::string text = name(square);
+    return text += landing < 0 ? "--" : name(landing);
   }
 
   static std::string to_fen(const Position& position, std::string_view letters) {
