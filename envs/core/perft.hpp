@@ -23,6 +23,14 @@ std::uint64_t perft(const G& game, const typename G::Position& position, int dep
   if (G::kInfo.single_step_turns && depth == 1) return actions.size();
   std::uint64_t count = 0;
   for (const Action action : actions) {
+    // A game may offer `is_whole_turn(position, action)`: true if the legal action is sure to
+    // complete the turn, so that it need not be made to be counted.
+    if constexpr (requires { game.is_whole_turn(position, action); }) {
+      if (depth == 1 && game.is_whole_turn(position, action)) {
+        ++count;
+        continue;
+      }
+    }
     auto next = position;
     game.apply(next, action);
     count += perft(game, next, next.is_turn_open() ? depth : depth - 1);
