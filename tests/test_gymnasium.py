@@ -30,6 +30,7 @@ DRAW = "c1c2 a4a3 c2c1 a3a4 c1c2 a4a3 c2c1 a3a4".split()
 not_an_image = [
     pytest.mark.filterwarnings("ignore:It seems that your observation"),
     pytest.mark.filterwarnings("ignore:The minimal resolution for an image"),
+    pytest.mark.filterwarnings("ignore:Treating image space as channels-last"),
 ]
 
 

@@ -83,7 +83,7 @@ def test_vector_env_is_many_states(game: Game, mode: str) -> None:
                 if state.is_over:
                     assert np.array_equal(info["final_obs"][i], state.observation())
                     states[i] = game.state()
-    assert len(ends) >= 2
+    assert len(ends) >= (2 if game.id == "dobutsu_v0" else 1)  # the others last longer
 
 
 def run(env: VectorEnv, num_steps: int = 80) -> list[NDArray[Any]]:
@@ -142,13 +142,13 @@ def test_active_games_only(game: Game) -> None:
     assert [env.state(i) == before[i] for i in range(3)] == [True, False, True]
 
 
-@pytest.mark.parametrize("action", [0, -1, 10**6])
-def test_one_illegal_action_changes_no_game(game: Game, action: int) -> None:
+@pytest.mark.parametrize("action", [None, -1, 10**6])
+def test_one_illegal_action_changes_no_game(game: Game, action: int | None) -> None:
     env = VectorEnv(game, 3, copy=True)
     observations, info = env.reset()
     actions = random_actions(info["legal_action_mask"], np.random.default_rng(0))
-    actions[1] = action
-    assert action != 0 or not info["legal_action_mask"][1, 0]
+    first_illegal = int(np.argmin(info["legal_action_mask"][1]))
+    actions[1] = first_illegal if action is None else action
     with pytest.raises(IllegalActionError, match="game 1"):
         env.step(actions)
     assert np.array_equal(observations, env.observations)
