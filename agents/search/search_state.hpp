@@ -29,11 +29,11 @@ concept SearchState = std::copyable<S> && requires(S state, const S fixed, Actio
   // Equal only if all that the rules look at is, but for past positions and the number of turns.
   { fixed.search_key() } -> std::same_as<std::uint64_t>;
   { fixed.is_capture(action) } -> std::same_as<bool>;  // the step removes an enemy piece
-  { fixed.occurrences() } -> std::same_as<int>;    // of the position so far, this one included
+  { fixed.occurrences() } -> std::same_as<int>;        // of the position so far, this one included
   { fixed.num_pieces(player) } -> std::same_as<int>;
   { fixed.evaluate() } -> std::same_as<int>;  // hundredths of the weakest piece, for to_move
   { fixed.num_actions() } -> std::same_as<int>;
-  { fixed.observation_size() } -> std::same_as<int>;  // floats
+  { fixed.observation_size() } -> std::same_as<int>;       // floats
   { fixed.write_observation(out) } -> std::same_as<void>;  // as the network sees it
 };
 
