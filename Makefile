@@ -89,10 +89,9 @@ lint: $(PACKAGE) $(DEV)  ## check style, types and spelling, and that the stub i
 	$(BIN)/ruff format --check
 	$(BIN)/clang-format --dry-run -Werror $(CPP)
 	$(BIN)/codespell $$(git ls-files)
+	cd $(VENV) && bin/mypy --config-file $(CURDIR)/pyproject.toml  # not the links: what is installed
 	$(BIN)/python tools/typing_links.py
-	$(BIN)/mypy
 	$(BIN)/pyright --pythonpath $(BIN)/python
-	$(BIN)/pyright --pythonpath $(BIN)/python --ignoreexternal --verifytypes deskovky
 	$(BIN)/python -m nanobind.stubgen -q -m deskovky._core -o build/_core.pyi
 	diff -u src/deskovky/_core.pyi build/_core.pyi  # differs? make stubs
 	@! git grep -nE '(pypi|pythonhosted|pytorch|npmjs|debian)[.]org/' || \

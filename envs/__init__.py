@@ -7,15 +7,13 @@ without its version (``"dobutsu_v0"``, ``"dobutsu-v0"``, ``"dobutsu"``).
 
 import difflib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deskovky.envs import native, registration
+from deskovky.envs.aec import BoardGameEnv
 from deskovky.envs.protocol import Game
+from deskovky.envs.vector import VectorEnv
 from deskovky.errors import UnknownGameError
-
-if TYPE_CHECKING:  # imported on use: `import deskovky` stays quick
-    from deskovky.envs.aec import BoardGameEnv
-    from deskovky.envs.vector import VectorEnv
 
 GAMES: dict[str, Callable[..., Game]] = {}
 """The registered games: id -> function(ruleset=, setup=, max_turns=, view=) -> Game."""
@@ -100,7 +98,7 @@ def game(
     return factory(ruleset=ruleset, setup=setup, max_turns=max_turns, view=view)
 
 
-def make(id: str, *, render_mode: str | None = None, **options: Any) -> "BoardGameEnv":
+def make(id: str, *, render_mode: str | None = None, **options: Any) -> BoardGameEnv:
     """Return the PettingZoo AEC environment of a game.
 
     options: those of `BoardGameEnv` (illegal, legal_moves) and of `game`.
@@ -111,12 +109,10 @@ def make(id: str, *, render_mode: str | None = None, **options: Any) -> "BoardGa
     >>> observation["observation"].shape, observation["action_mask"].shape
     ((17, 4, 3), (132,))
     """
-    from deskovky.envs.aec import BoardGameEnv
-
     return BoardGameEnv(canonical_id(id), render_mode, **options)
 
 
-def make_vec(id: str, num_envs: int, **options: Any) -> "VectorEnv":
+def make_vec(id: str, num_envs: int, **options: Any) -> VectorEnv:
     """Return `num_envs` games stepped together, both sides played by the caller.
 
     options: those of `VectorEnv` (num_threads, seed, autoreset_mode, opening_turns, copy) and of
@@ -128,6 +124,4 @@ def make_vec(id: str, num_envs: int, **options: Any) -> "VectorEnv":
     >>> observations.shape, rewards.shape, info["legal_action_mask"].shape
     ((64, 17, 4, 3), (64, 2), (64, 132))
     """
-    from deskovky.envs.vector import VectorEnv
-
     return VectorEnv(canonical_id(id), num_envs, **options)

@@ -246,6 +246,6 @@ class State(Protocol):
         """Return how many pieces `player` has on the board."""
         ...
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: object, /) -> bool:
         """True if game, position, counters and history are all equal."""
         ...

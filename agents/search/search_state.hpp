@@ -78,16 +78,22 @@ static_assert(SearchState<NativeSearchState<Dobutsu>>);
 class PythonState {
  public:
   // Copies the state. The caller holds the interpreter lock.
-  explicit PythonState(nanobind::handle state) : state_(state.attr("copy")()) { look(); }
-
-  PythonState(const PythonState& other) {
-    const nanobind::gil_scoped_acquire lock;
-    state_ = other.state_.attr("copy")();
+  explicit PythonState(nanobind::handle state) : state_(state.attr("copy")()) {
+    const nanobind::object game = state.attr("game");
+    num_actions_ = nanobind::cast<int>(game.attr("num_actions"));
+    observation_size_ = 1;
+    for (const nanobind::handle extent : game.attr("observation_shape")) {
+      observation_size_ *= nanobind::cast<int>(extent);
+    }
     look();
   }
+
+  PythonState(const PythonState& other) { *this = other; }
   PythonState& operator=(const PythonState& other) {
     const nanobind::gil_scoped_acquire lock;
     state_ = other.state_.attr("copy")();
+    num_actions_ = other.num_actions_;
+    observation_size_ = other.observation_size_;
     look();
     return *this;
   }
@@ -98,9 +104,16 @@ class PythonState {
 
   void legal_actions(ActionList& list) const {
     const nanobind::gil_scoped_acquire lock;
+    constexpr int kMostActions = 1024;  // the room in an ActionList
     list.clear();
-    for (const nanobind::handle action : state_.attr("legal_actions")()) {
-      list.push_back(nanobind::cast<int>(nanobind::int_(action)));
+    for (const nanobind::handle item : state_.attr("legal_actions")()) {
+      const auto action = nanobind::cast<long long>(nanobind::int_(item));
+      if (action < 0 || action >= num_actions_ || list.size() == kMostActions) {
+        throw ConfigurationError("legal_actions() of the game: more than " +
+                                 std::to_string(kMostActions) + " or not in [0, " +
+                                 std::to_string(num_actions_) + ")");
+      }
+      list.push_back(static_cast<Action>(action));
     }
   }
   void apply(Action action) {
@@ -145,23 +158,16 @@ class PythonState {
   }
   // A Python game has no evaluation of its own: count pieces.
   int evaluate() const { return 100 * (num_pieces(to_move_) - num_pieces(1 - to_move_)); }
-  int num_actions() const {
-    const nanobind::gil_scoped_acquire lock;
-    return nanobind::cast<int>(state_.attr("game").attr("num_actions"));
-  }
-  int observation_size() const {
-    const nanobind::gil_scoped_acquire lock;
-    int size = 1;
-    for (const nanobind::handle extent : state_.attr("game").attr("observation_shape")) {
-      size *= nanobind::cast<int>(extent);
-    }
-    return size;
-  }
+  int num_actions() const { return num_actions_; }
+  int observation_size() const { return observation_size_; }
   void write_observation(float* out) const {
     const nanobind::gil_scoped_acquire lock;
     const auto observation =
         nanobind::cast<nanobind::ndarray<const float, nanobind::c_contig, nanobind::device::cpu>>(
             state_.attr("observation")());
+    if (static_cast<int>(observation.size()) != observation_size_) {
+      throw ConfigurationError("observation() of the game: not of its observation_shape");
+    }
     std::copy_n(observation.data(), observation.size(), out);
   }
 
@@ -188,6 +194,7 @@ class PythonState {
   }
 
   nanobind::object state_;
+  int num_actions_ = 0, observation_size_ = 0;
   int to_move_ = 0;
   Outcome outcome_;
 };

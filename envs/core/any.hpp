@@ -53,7 +53,7 @@ class AnyState {
   virtual bool is_turn_open() const = 0;
   virtual int occurrences() const = 0;
   virtual const Outcome& outcome() const = 0;
-  virtual void legal_actions(ActionList& list) const = 0;
+  virtual const ActionList& legal_actions() const = 0;
   virtual void apply(long long action) = 0;  // checked
   virtual void undo() = 0;
   virtual std::unique_ptr<AnyState> copy() const = 0;
@@ -99,14 +99,22 @@ class StateOf final : public AnyState {
   bool is_turn_open() const override { return state.position().is_turn_open(); }
   int occurrences() const override { return state.occurrences(); }
   const Outcome& outcome() const override { return state.outcome(); }
-  void legal_actions(ActionList& list) const override { state.legal_actions(list); }
+  // Callers ask for the list, then for the mask, then apply one of it: it is kept until then.
+  const ActionList& legal_actions() const override {
+    if (!is_legal_known_) state.legal_actions(legal_);
+    is_legal_known_ = true;
+    return legal_;
+  }
   void apply(long long action) override {
-    state.check_action(action);
+    check_range(action);
+    if (!legal_actions().contains(static_cast<Action>(action))) state.check_action(action);
     state.apply(static_cast<Action>(action));
+    is_legal_known_ = false;
   }
   void undo() override {
     if (state.steps().empty()) throw IllegalActionError("no step to undo: this is the start");
     state.undo();
+    is_legal_known_ = false;
   }
   std::unique_ptr<AnyState> copy() const override { return std::make_unique<StateOf>(game, state); }
   void write_observation(int player, float* out) const override {
@@ -140,6 +148,7 @@ class StateOf final : public AnyState {
   }
   void push(std::string_view turn) override {
     for (const Action action : state.turn_from_text(turn)) state.apply(action);
+    is_legal_known_ = false;
   }
   bool equals(const AnyState& other) const override {
     const auto* same = dynamic_cast<const StateOf*>(&other);
@@ -155,6 +164,9 @@ class StateOf final : public AnyState {
                                std::to_string(G::kInfo.num_actions()) + ")");
     }
   }
+
+  mutable ActionList legal_;
+  mutable bool is_legal_known_ = false;
 };
 
 template <Game G>

@@ -15,24 +15,13 @@
 #include <cstring>
 
 #include "core/any.hpp"
+#include "core/numpy_array.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace deskovky;
 
 namespace {
-
-template <class T>
-using Array1 = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-template <class T>
-using Array3 = nb::ndarray<nb::numpy, T, nb::ndim<3>>;
-
-// A new NumPy array that owns its memory.
-template <class T, std::size_t N>
-nb::ndarray<nb::numpy, T, nb::ndim<N>> new_array(T* data, const std::array<std::size_t, N>& shape) {
-  const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return {data, N, shape.data(), owner};
-}
 
 nb::object python_class(const char* module, const char* name) {
   return nb::module_::import_(module).attr(name);
@@ -137,33 +126,31 @@ long long read_action(nb::handle action) {
   return value;
 }
 
-Array1<std::int32_t> legal_actions(const AnyState& state) {
-  ActionList list;
-  state.legal_actions(list);
-  auto* data = new std::int32_t[list.size()];
-  std::copy(list.begin(), list.end(), data);
-  return new_array<std::int32_t, 1>(data, {static_cast<std::size_t>(list.size())});
+nb::object legal_actions(const AnyState& state) {
+  const ActionList& list = state.legal_actions();
+  return new_array<std::int32_t>({static_cast<std::size_t>(list.size())}, [&](std::int32_t* data) {
+    std::copy(list.begin(), list.end(), data);
+  });
 }
 
-Array1<bool> legal_action_mask(const AnyState& state) {
-  ActionList list;
-  state.legal_actions(list);
+nb::object legal_action_mask(const AnyState& state) {
+  const ActionList& list = state.legal_actions();
   const std::size_t size = state.game->info.num_actions();
-  auto* data = new bool[size]();
-  for (const auto action : list) data[action] = true;
-  return new_array<bool, 1>(data, {size});
+  return new_array<bool>({size}, [&](bool* data) {
+    std::fill_n(data, size, false);
+    for (const auto action : list) data[action] = true;
+  });
 }
 
-Array3<float> observation(const AnyState& state, std::optional<int> player) {
+nb::object observation(const AnyState& state, std::optional<int> player) {
   if (player && *player != 0 && *player != 1) {
     throw ConfigurationError("player = " + std::to_string(*player) + ": expected 0 or 1");
   }
   const GameInfo& info = state.game->info;
-  const std::size_t planes = state.game->num_observation_planes();
-  auto* data = new float[planes * info.num_squares()];
-  state.write_observation(player.value_or(state.to_move()), data);
-  return new_array<float, 3>(data, {planes, static_cast<std::size_t>(info.num_ranks),
-                                    static_cast<std::size_t>(info.num_files)});
+  return new_array<float>(
+      {static_cast<std::size_t>(state.game->num_observation_planes()),
+       static_cast<std::size_t>(info.num_ranks), static_cast<std::size_t>(info.num_files)},
+      [&](float* data) { state.write_observation(player.value_or(state.to_move()), data); });
 }
 
 // Pickling: the game, the start and the steps, replayed and checked on loading.
@@ -284,14 +271,14 @@ void register_game(nb::module_& module) {
           nb::sig("def setups(self) -> tuple[str, ...]"))
       .def_prop_ro(
           "mirror_actions",
-          [](const AnyGame& game) -> std::optional<Array1<std::int32_t>> {
+          [](const AnyGame& game) -> nb::object {
             const auto mirrored = game.mirror_actions();
-            if (mirrored.empty()) return std::nullopt;
-            auto* data = new std::int32_t[mirrored.size()];
-            std::copy(mirrored.begin(), mirrored.end(), data);
-            return new_array<std::int32_t, 1>(data, {mirrored.size()});
+            if (mirrored.empty()) return nb::none();
+            return new_array<std::int32_t>({mirrored.size()}, [&](std::int32_t* data) {
+              std::copy(mirrored.begin(), mirrored.end(), data);
+            });
           },
-          nb::rv_policy::automatic)
+          nb::sig("def mirror_actions(self) -> numpy.typing.NDArray[numpy.int32] | None"))
       .def(
           "state",
           [](const AnyGame& game, std::optional<std::string> fen) { return game.new_state(fen); },
@@ -354,20 +341,27 @@ void register_state(nb::module_& module) {
             return std::pair<double, double>(state.outcome().reward(0), state.outcome().reward(1));
           },
           "Return the rewards of player 0 and 1, summed to now: +1.0, 0.0 or -1.0.")
-      .def("legal_actions", &legal_actions, "Return the legal actions, ascending, [k] int32.")
-      .def("legal_action_mask", &legal_action_mask, "Return [num_actions] bool, true where legal.")
+      .def("legal_actions", &legal_actions,
+           nb::sig("def legal_actions(self) -> numpy.typing.NDArray[numpy.int32]"),
+           "Return the legal actions, ascending, [k] int32.")
+      .def("legal_action_mask", &legal_action_mask,
+           nb::sig("def legal_action_mask(self) -> numpy.typing.NDArray[numpy.bool_]"),
+           "Return [num_actions] bool, true where legal.")
       .def(
           "apply", [](AnyState& state, nb::object action) { state.apply(read_action(action)); },
           nb::arg("action").none(),
           nb::sig("def apply(self, action: typing.SupportsIndex) -> None"),
           "Make one step; raises IllegalActionError and changes nothing if illegal.")
       .def("undo", &AnyState::undo, "Take back one step; raises IllegalActionError at the start.")
-      .def("copy", &AnyState::copy, "Return an independent copy with the whole history.")
+      .def("copy", &AnyState::copy, nb::sig("def copy(self) -> typing.Self"),
+           "Return an independent copy with the whole history.")
       .def("__copy__", &AnyState::copy)
       .def(
           "__deepcopy__", [](const AnyState& state, nb::handle) { return state.copy(); }, "memo"_a,
           nb::sig("def __deepcopy__(self, memo: object) -> State"))
       .def("observation", &observation, "player"_a = nb::none(),
+           nb::sig("def observation(self, player: int | None = None) -> "
+                   "numpy.typing.NDArray[numpy.float32]"),
            "Return [planes, ranks, files] float32, seen by `player` (default: to_move).")
       .def("fen", &AnyState::fen, "Return the position as FEN, without the history.")
       .def(
@@ -545,12 +539,11 @@ void register_vector_engine(nb::module_& module) {
           "sample_actions",
           [](Bound& bound) {
             const std::size_t n = num_envs(bound);
-            auto* data = new std::int32_t[n];
-            auto array = new_array<std::int32_t, 1>(data, {n});
             const Busy busy(bound);
-            bound.engine->sample_actions({data, n});
-            return array;
+            return new_array<std::int32_t>(
+                {n}, [&](std::int32_t* data) { bound.engine->sample_actions({data, n}); });
           },
+          nb::sig("def sample_actions(self) -> numpy.typing.NDArray[numpy.int32]"),
           "Return a uniformly random legal action of each game, [N] int32; 0 where it has ended.")
       .def(
           "state",

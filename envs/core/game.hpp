@@ -200,8 +200,9 @@ constexpr std::uint64_t mix(std::uint64_t x) {
 }
 
 inline std::string square_name(int square, int num_files) {
-  return std::string(1, static_cast<char>('a' + square % num_files)) +
-         std::to_string(square / num_files + 1);
+  std::string name(1, static_cast<char>('a' + square % num_files));
+  name += std::to_string(square / num_files + 1);
+  return name;
 }
 
 }  // namespace deskovky

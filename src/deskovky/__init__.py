@@ -1,13 +1,14 @@
 """deskovky: two-player board games for reinforcement learning.
 
-    import deskovky as dk
+import deskovky as dk
 
-    env = dk.make("dobutsu_v0")                        # PettingZoo AEC environment
-    state = dk.game("dobutsu_v0").state()              # the rules as an object
-    venv = dk.make_vec("dobutsu_v0", num_envs=1024)    # many games at once, native
-    agent = dk.agent("minimax:depth=4")                # players from text
+env = dk.make("dobutsu_v0")                        # PettingZoo AEC environment
+state = dk.game("dobutsu_v0").state()              # the rules as an object
+venv = dk.make_vec("dobutsu_v0", num_envs=1024)    # many games at once, native
+agent = dk.agent("minimax:depth=4")                # players from text
 """
 
+from deskovky.agents import agent
 from deskovky.envs import game, games, make, make_vec, register_game
 from deskovky.envs.protocol import Game, Outcome, State, Termination
 from deskovky.errors import (
@@ -34,6 +35,7 @@ __all__ = [
     "State",
     "Termination",
     "UnknownGameError",
+    "agent",
     "game",
     "games",
     "make",

@@ -96,11 +96,11 @@ class ReferenceGame:
 
     # --- What a game states -----------------------------------------------------------------------
 
-    id: ClassVar[str]
-    rulesets: ClassVar[tuple[str, ...]] = ("standard",)
+    id: str
+    rulesets: tuple[str, ...] = ("standard",)
     start_fens: ClassVar[dict[str, str]]  # by setup; the first is the default
     default_max_turns: ClassVar[int]
-    action_shape: ClassVar[tuple[int, int, int]]
+    action_shape: tuple[int, int, int]
     num_planes: ClassVar[int]  # of the relative observation
     pieces: ClassVar[str]  # the FEN letters, capital
     piece_aliases: ClassVar[dict[str, str]] = {}  # read, never written; "+C" and the like
@@ -429,6 +429,11 @@ class ReferenceState:
         self._game = game
         self._moments = [Moment(start, None, "", 1)]
         self._outcome = game.outcome(self._moments)
+
+    @property
+    def moments(self) -> Sequence[Moment]:
+        """Every position so far, inside turns too; the last one is now."""
+        return self._moments
 
     @property
     def _position(self) -> Position:

@@ -1,0 +1,119 @@
+"""The agent that `deskovky train alphazero` trains: a network and a Gumbel search.
+
+    agent = AlphaZeroAgent("runs/demo/best.pt", simulations=64)
+
+or from text, ``"alphazero:runs/demo/best.pt?simulations=64"``. Needs the extra `train`.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deskovky._core import GumbelSearch
+from deskovky.agents.checkpoint import check_game, load_network, read_checkpoint
+from deskovky.agents.network import choose_device, one_thread
+from deskovky.agents.protocol import Agent, check_ongoing
+from deskovky.agents.registry import spec_text
+from deskovky.envs.protocol import Game, State
+
+Evaluate = Callable[
+    [NDArray[np.float32]], tuple[NDArray[np.float32], NDArray[np.float32]]
+]  # observations [B, C, H, W] -> prior_logits [B, A] and values [B]
+
+
+class SearchResult(NamedTuple):
+    """What a search found out about B states."""
+
+    actions: NDArray[np.int32]
+    """`[B]`, the chosen ones."""
+    action_weights: NDArray[np.float32]
+    """`[B, A]`, the improved policy; zero where illegal."""
+    root_values: NDArray[np.float32]
+    """`[B]`, the value of the improved policy for the player to move."""
+    visit_counts: NDArray[np.int32]
+    """`[B, A]`"""
+
+
+def run_search(
+    search: GumbelSearch, evaluate: Evaluate, states: Sequence[State], seed: int = 0
+) -> SearchResult:
+    """Search from `states`, all of one game and not over; `seed` is that of the Gumbel noise."""
+    search.set_roots(states, seed)
+    while len(observations := search.collect()):
+        search.update(*evaluate(observations))
+    return SearchResult(*search.results())
+
+
+class AlphaZeroAgent(Agent):
+    """A player that searches with a network; it explores nothing, unless told to.
+
+    path: the file that `deskovky train alphazero` wrote.
+    simulations: of the search, for each step; 0 plays by the network's policy alone.
+    max_considered_actions: how many actions the search considers at the root, at most.
+    gumbel_scale: the noise at the root; 0 always plays the best action found, 1 is that of
+        self-play.
+    device: ``"cpu"``, ``"cuda"``, ...; ``"auto"`` is the GPU if there is one.
+    seed: of the noise.
+
+    Raises CheckpointError for a file that is no such checkpoint or a damaged one, and
+    ConfigurationError for options that cannot be used.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        simulations: int = 64,
+        max_considered_actions: int = 16,
+        gumbel_scale: float = 0.0,
+        device: str = "auto",
+        seed: int | None = None,
+    ) -> None:
+        self._search = GumbelSearch(
+            simulations, max_considered_actions=max_considered_actions, gumbel_scale=gumbel_scale
+        )
+        self._path = path
+        self._checkpoint = read_checkpoint(path)
+        self._network = load_network(path, self._checkpoint).to(choose_device(device))
+        self._name = spec_text(
+            "alphazero",
+            str(path),
+            simulations=simulations,
+            max_considered_actions=max_considered_actions if max_considered_actions != 16 else None,
+            gumbel_scale=gumbel_scale or None,
+        )
+        self._game: Game | None = None  # the one checked last
+        self.reset(seed)
+
+    @property
+    def name(self) -> str:
+        """The spec of this agent, such as ``"alphazero:best.pt?simulations=64"``."""
+        return self._name
+
+    def reset(self, seed: int | None = None) -> None:
+        """Start the random stream of `seed`, None: one of the system's. It decides the noise."""
+        self._random = np.random.default_rng(seed)
+
+    def act(self, state: State) -> int:
+        """Return the action that the search chooses. Raises as `act_batch` does."""
+        return int(self.act_batch([state])[0])
+
+    def act_batch(self, states: Sequence[State]) -> NDArray[np.int32]:
+        """Return an action for each state, `[B]` int32; all are searched together.
+
+        Raises IllegalActionError if one of the games is over, CheckpointError if the network is
+        for another game, ruleset or view.
+        """
+        if not states:
+            return np.zeros(0, np.int32)
+        for state in states:
+            check_ongoing(state)
+            if self._game is None or state.game != self._game:
+                check_game(self._path, self._checkpoint, state.game)
+                self._game = state.game
+        seed = int(self._random.integers(2**63))
+        with one_thread():
+            return run_search(self._search, self._network.evaluate, states, seed).actions

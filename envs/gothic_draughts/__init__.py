@@ -1,0 +1,28 @@
+"""Gothic draughts: 8 x 8 squares, flying kings, the longest capture. Its rules are in README.md.
+
+>>> import deskovky as dk
+>>> state = dk.game("gothic_draughts_v0").state("8/3m4/8/1mm5/8/1m6/1M6/8 w")
+>>> state.turns()
+['b2b4d6d8']
+"""
+
+PIECES = {"M": "man", "K": "king"}
+"""The FEN letters, capital, in the order of the observation planes."""
+
+DIRECTIONS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
+MAX_DISTANCE = 7
+
+ACTION_PLANES = tuple(
+    f"{direction} by {distance}, as a step or as a jump"
+    for direction in DIRECTIONS
+    for distance in range(1, MAX_DISTANCE + 1)
+)
+"""What each action plane means, from the mover's view: N is up the board."""
+
+OBSERVATION_PLANES = (
+    *(f"own {piece}" for piece in PIECES.values()),
+    *(f"enemy {piece}" for piece in PIECES.values()),
+    "the piece that must go on jumping",
+    "quiet count / 30, at most 1, on every square",
+)
+"""What each observation plane holds."""

@@ -1,0 +1,117 @@
+"""What the environments have in common: options, messages and the board as text."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from deskovky.envs.protocol import Game, Outcome, State
+from deskovky.errors import ConfigurationError, IllegalActionError
+
+RENDER_MODES = ["human", "ansi"]
+SIDES = [0, 1, "alternate", "random"]  # of the one player who learns
+MAX_REDRAWS = 1000  # of a game that is over before the learner has acted
+_MOVES_SHOWN = 60  # a message that lists thousands of draughts captures helps nobody
+
+
+class Opponent(Protocol):
+    """What an environment needs of the player whose turns it plays itself (see deskovky.agents)."""
+
+    def act(self, state: State) -> int:
+        """Return a legal action of `state.to_move`."""
+        ...
+
+    def act_batch(self, states: Sequence[State]) -> NDArray[np.int32]:
+        """Return one legal action for each state, ``[len(states)]`` int32."""
+        ...
+
+    def reset(self, seed: int | None = None) -> None:
+        """Forget what was remembered of earlier games, and start the random stream of `seed`."""
+        ...
+
+
+def as_game(game: Game | str, options: dict[str, Any]) -> Game:
+    """Return `game` itself, or the registered game of that name with `options`."""
+    if isinstance(game, str):
+        from deskovky.envs import game as registered_game  # the registry imports this package
+
+        return registered_game(game, **options)
+    if options:
+        raise ConfigurationError(f"a Game object has its options already; got {sorted(options)}")
+    return game
+
+
+def as_opponent(opponent: "Opponent | str") -> Opponent:
+    """Return `opponent` itself, or the agent of that spec text."""
+    if isinstance(opponent, str):
+        from deskovky.agents import agent  # environments need agents only to fold one in
+
+        return agent(opponent)
+    return opponent
+
+
+def check_choice(name: str, value: object, allowed: Sequence[object]) -> None:
+    """Raise ConfigurationError unless `value` is one of `allowed`."""
+    # `True == 1` must not pass for a side.
+    if not any(value == choice and type(value) is type(choice) for choice in allowed):
+        choices = ", ".join(map(repr, allowed))
+        raise ConfigurationError(f"{name} must be one of {choices}, not {value!r}")
+
+
+def observation_space(game: Game) -> spaces.Space[NDArray[np.float32]]:
+    """Return the space of `State.observation`: every plane of every game lies in [0, 1]."""
+    return spaces.Box(0.0, 1.0, game.observation_shape, np.float32)
+
+
+def play_random_turns(state: State, num_turns: int, rng: np.random.Generator) -> None:
+    """Make up to `num_turns` turns at random, fewer if the game ends."""
+    for _ in range(num_turns):
+        while not state.is_over:
+            state.apply(int(rng.choice(state.legal_actions())))
+            if not state.is_turn_open:
+                break
+
+
+def illegal_action_error(state: State, action: int, who: str) -> IllegalActionError:
+    """Return the error for an action that `who` may not play: it names the legal ones."""
+    num_actions = state.game.num_actions
+    if not 0 <= action < num_actions:
+        what = f"action {action} is out of range [0, {num_actions})"
+    else:
+        what = f"action {action} ({state.action_to_text(action)}) is illegal"
+    legal = state.legal_actions().tolist()
+    moves = [f"{state.action_to_text(a)} ({a})" for a in legal[:_MOVES_SHOWN]]
+    if len(legal) > _MOVES_SHOWN:
+        moves.append(f"and {len(legal) - _MOVES_SHOWN} more")
+    return IllegalActionError(f"{what} for {who}; legal are: {', '.join(moves)}")
+
+
+def board_text(state: State, outcome: Outcome | None) -> str:
+    """Return the board as lines of text, player 0 at the bottom, with hands and side to move.
+
+    Reads nothing but the FEN, so that it serves every game.
+    """
+    placement, side, *_, move = state.fen().split(" ")
+    board, _, hands = placement.rstrip("]").partition("[")
+    ranks = board.split("/")
+    lines = []
+    for rank, row in zip(range(len(ranks), 0, -1), ranks, strict=True):
+        cells: list[str] = []
+        for token in re.findall(r"\d+|\D", row):
+            cells.extend("." * int(token) if token.isdigit() else token)
+        lines.append(f"{rank:2}  {' '.join(cells)}")
+    files = "abcdefghijklmnopqrstuvwxyz"[: state.game.action_shape[2]]
+    lines.append(f"    {' '.join(files)}")
+    if hands:
+        held = ["".join(p for p in hands if p.isupper()), "".join(p for p in hands if p.islower())]
+        lines.append(f"in hand: player_0 {held[0] or '-'}, player_1 {held[1] or '-'}")
+    if outcome is None:
+        lines.append(f"move {move}, player_{int(side == 'b')} to move")
+    elif outcome.winner is None:
+        lines.append(f"{'stopped' if outcome.is_truncation else 'draw'}: {outcome.termination}")
+    else:
+        lines.append(f"player_{outcome.winner} won: {outcome.termination}")
+    return "\n".join(lines)

@@ -1,0 +1,391 @@
+"""Play agents against each other: seeded random openings, each played from both sides.
+
+    deskovky eval --game dobutsu_v0 --agents minimax:depth=2 random greedy --games 200
+
+plays the first agent against each of the others and prints one table. From Python:
+
+    from deskovky.agents import agent
+    from deskovky.train.evaluate import evaluate
+
+    match = evaluate("dobutsu_v0", agent("minimax:depth=2"), agent("random"), games=200)
+    print(match.score, match.interval)
+"""
+
+import itertools
+import json
+import math
+import os
+import platform
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tyro
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from deskovky.agents.protocol import Agent
+from deskovky.envs.protocol import Game, Outcome, State
+from deskovky.envs.support import as_game, illegal_action_error
+from deskovky.errors import ConfigurationError, IllegalActionError
+
+FORMAT = "deskovky-evaluation"
+FORMAT_VERSION = 1
+Z_95 = 1.959963984540054  # the normal distribution lies within +-Z_95 with probability 95 %
+_TRIES = 50  # for an opening that is new and does not end the game
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Games counted from the view of the first agent of a match."""
+
+    wins: int
+    draws: int
+    """Drawn by rule, or cut off at `max_turns`."""
+    losses: int
+
+    @property
+    def games(self) -> int:
+        """The number of games."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def score(self) -> float:
+        """Wins plus half the draws, divided by the games."""
+        return (self.wins + self.draws / 2) / self.games
+
+
+@dataclass(frozen=True)
+class Match:
+    """What came of the games between two agents; wins and losses are those of the first."""
+
+    agent: str
+    opponent: str
+    total: Tally
+    as_player_0: Tally
+    as_player_1: Tally
+    truncated: int
+    """How many of the draws were games cut off at `max_turns`."""
+    terminations: dict[str, int]
+    """How many games each rule ended, most frequent first."""
+    mean_turns: float
+    """The mean length of a game, its opening included."""
+    distinct_openings: int
+    distinct_games: int
+    """Deterministic agents repeat themselves: far fewer than the games, and the interval, which
+    takes every game for a new experiment, is too narrow."""
+
+    @property
+    def score(self) -> float:
+        """Wins plus half the draws, divided by the games."""
+        return self.total.score
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the score, see `wilson_interval`."""
+        return wilson_interval(self.score, self.total.games)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as JSON values."""
+        low, high = self.interval
+        return {**asdict(self), "score": self.score, "low": low, "high": high}
+
+
+def wilson_interval(score: float, games: int, z: float = Z_95) -> tuple[float, float]:
+    """Return the Wilson interval of a score in [0, 1] over `games` games.
+
+    Wilson's interval is one for games that are won or lost. A draw enters as half a win and half a
+    loss. Games with draws vary less than such games with the same score do, so that the true
+    coverage is then above 95 %: the interval errs on the wide side, never on the narrow one.
+
+    >>> low, high = wilson_interval(0.5, 100)
+    >>> round(low, 4), round(high, 4)
+    (0.4038, 0.5962)
+    """
+    if games < 1 or not 0 <= score <= 1:
+        raise ConfigurationError(f"no interval for a score of {score} over {games} games")
+    middle = score + z * z / (2 * games)
+    spread = z * math.sqrt(score * (1 - score) / games + z * z / (4 * games * games))
+    scale = 1 + z * z / games
+    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
+
+
+def evaluate(
+    game: Game | str,
+    agent_a: Agent,
+    agent_b: Agent,
+    games: int = 200,
+    seed: int = 0,
+    opening_turns: int = 2,
+    num_parallel: int = 64,
+    on_game: Callable[[], object] | None = None,
+) -> Match:
+    """Play `games` games between two agents and return what came of them, as seen by `agent_a`.
+
+    games: an even number: every opening is played twice, with the sides swapped.
+    seed: of the openings and of both agents. The same seed gives the same games, in any process,
+        if the agents are deterministic under a seed.
+    opening_turns: the random legal turns that open each game; 0 for the plain start. An opening
+        that ends the game is drawn anew, one that was played already only if no other is found.
+    num_parallel: how many games go on at once: agents are asked for many actions together.
+    on_game: called after each game.
+
+    Raises ConfigurationError for numbers that cannot be used, and IllegalActionError, naming the
+    agent, if one returns anything but a legal action for each state.
+    """
+    game = as_game(game, {})
+    _check_numbers(games, opening_turns, num_parallel)
+    agents = (agent_a, agent_b)
+    opening_seed, *agent_seeds = np.random.SeedSequence(seed).spawn(3)
+    for agent, agent_seed in zip(agents, agent_seeds, strict=True):
+        agent.reset(int(agent_seed.generate_state(1)[0]))
+    openings = _openings(game, games // 2, opening_turns, np.random.default_rng(opening_seed))
+
+    # Game i starts from opening i // 2; agent_a is player i % 2 in it.
+    finished: dict[int, State] = {}
+    playing: dict[int, State] = {}
+    upcoming = iter(range(games))
+    while len(finished) < games:
+        for i in itertools.islice(upcoming, num_parallel - len(playing)):
+            playing[i] = openings[i // 2].copy()
+        for which, agent in enumerate(agents):
+            waiting = [i for i, state in playing.items() if (state.to_move ^ i % 2) == which]
+            _play(agent, [playing[i] for i in waiting])
+            for i in waiting:
+                if playing[i].is_over:
+                    finished[i] = playing.pop(i)
+                    if on_game:
+                        on_game()
+    return _summary(agent_a.name, agent_b.name, openings, [finished[i] for i in range(games)])
+
+
+def _check_numbers(games: int, opening_turns: int, num_parallel: int) -> None:
+    if games < 2 or games % 2:
+        raise ConfigurationError(f"games must be even and at least 2, not {games}")
+    if opening_turns < 0 or num_parallel < 1:
+        raise ConfigurationError(
+            f"opening_turns must be at least 0 and num_parallel at least 1, not {opening_turns} "
+            f"and {num_parallel}"
+        )
+
+
+def _openings(game: Game, count: int, opening_turns: int, rng: np.random.Generator) -> list[State]:
+    """Return `count` ongoing states after random turns, different ones as long as they last."""
+    if opening_turns == 0:
+        return [game.state()] * count
+    openings: list[State] = []
+    seen: set[int] = set()
+    for _ in range(count):
+        fallback = None
+        for _ in range(_TRIES):
+            state = _random_opening(game, opening_turns, rng)
+            if state is None:
+                continue
+            fallback = state
+            if state.key() not in seen:
+                break
+        if fallback is None:
+            raise ConfigurationError(
+                f"{game.id}: {_TRIES} random openings of {opening_turns} turns ended the game"
+            )
+        seen.add(fallback.key())
+        openings.append(fallback)
+    return openings
+
+
+def _random_opening(game: Game, turns: int, rng: np.random.Generator) -> State | None:
+    """Return the state after `turns` complete random turns; None if it is over by then."""
+    state = game.state()
+    while not state.is_over and (len(state.history) < turns or state.is_turn_open):
+        state.apply(int(rng.choice(state.legal_actions())))
+    return None if state.is_over else state
+
+
+def _play(agent: Agent, states: list[State]) -> None:
+    """Let `agent` make one step in each of `states`."""
+    if not states:
+        return
+    who = f"agent {agent.name!r}"
+    actions = np.asarray(agent.act_batch(states))
+    if actions.shape != (len(states),) or actions.dtype.kind not in "iu":
+        raise IllegalActionError(
+            f"{who} returned {actions.dtype} of shape {actions.shape} for {len(states)} states; "
+            "expected one integer for each"
+        )
+    for state, action in zip(states, actions.tolist(), strict=True):
+        try:
+            state.apply(action)
+        except IllegalActionError:
+            raise illegal_action_error(state, action, f"{who} at {state.fen()!r}") from None
+
+
+def _summary(agent: str, opponent: str, openings: list[State], states: list[State]) -> Match:
+    """Count the finished games; the agent is player i % 2 in game i."""
+    outcomes: list[Outcome] = []
+    for state in states:
+        assert state.outcome is not None
+        outcomes.append(state.outcome)
+
+    def tally(games: Sequence[int]) -> Tally:
+        winners = [outcomes[i].winner for i in games]
+        wins = sum(winner == i % 2 for i, winner in zip(games, winners, strict=True))
+        draws = winners.count(None)
+        return Tally(wins, draws, len(winners) - wins - draws)
+
+    games = range(len(states))
+    return Match(
+        agent=agent,
+        opponent=opponent,
+        total=tally(games),
+        as_player_0=tally(games[::2]),
+        as_player_1=tally(games[1::2]),
+        truncated=sum(outcome.is_truncation for outcome in outcomes),
+        terminations=dict(Counter(str(outcome.termination) for outcome in outcomes).most_common()),
+        mean_turns=sum(len(state.history) for state in states) / len(states),
+        distinct_openings=len({tuple(state.history) for state in openings}),
+        distinct_games=len({(i % 2, *states[i].history) for i in games}),
+    )
+
+
+def table(game: Game, matches: Sequence[Match]) -> Table:
+    """Return the matches, all of one agent, as a table for a terminal of 80 columns."""
+    notes = [
+        f"against {match.opponent}: {match.distinct_games} distinct games, ended by "
+        + ", ".join(f"{reason} {count}" for reason, count in match.terminations.items())
+        for match in matches
+    ]
+    shown = Table(
+        title=f"{matches[0].agent} in {game.id}, {game.ruleset} rules",
+        caption="\n".join(notes),
+        title_justify="left",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=0,
+    )
+    shown.add_column("against", overflow="fold")
+    for heading in ("games", "win", "draw", "loss", "score", "95 %", "as 0", "as 1", "turns"):
+        shown.add_column(heading, justify="right", no_wrap=True)
+    for match in matches:
+        low, high = match.interval
+        shown.add_row(
+            match.opponent,
+            str(match.total.games),
+            str(match.total.wins),
+            str(match.total.draws),
+            str(match.total.losses),
+            f"{match.score:.1%}",
+            f"{100 * low:.1f}-{100 * high:.1f}",
+            f"{match.as_player_0.score:.1%}",
+            f"{match.as_player_1.score:.1%}",
+            f"{match.mean_turns:.1f}",
+        )
+    return shown
+
+
+def write_json(path: Path, game: Game, args: "Args", matches: Sequence[Match]) -> None:
+    """Write the matches to a temporary file and rename it, so that `path` is never half a file."""
+    packages = ["deskovky", "numpy", *(name for name in ["torch"] if name in sys.modules)]
+    report = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "game": game.id,
+        "ruleset": game.ruleset,
+        "setup": game.setup,
+        "max_turns": game.max_turns,
+        "agents": list(args.agents),
+        "seed": args.seed,
+        "opening_turns": args.opening_turns,
+        "num_parallel": args.num_parallel,
+        "versions": {
+            "python": platform.python_version(),
+            **{name: metadata.version(name) for name in packages},
+        },
+        "matches": [match.to_json() for match in matches],
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{path.name}.tmp")
+    temporary.write_text(json.dumps(report, indent=2) + "\n")
+    os.replace(temporary, path)
+
+
+@dataclass
+class Args:
+    """Play the first agent against each of the others and print one table."""
+
+    agents: tuple[str, ...]
+    """agent specs, such as random, greedy, minimax:depth=4, ppo:runs/ppo/latest.safetensors"""
+    game: str = "dobutsu_v0"
+    """id of the game, see `deskovky games`"""
+    ruleset: str | None = None
+    """one of the game's rulesets; by default the standard one"""
+    setup: str | None = None
+    """one of the game's named start positions; by default the default one"""
+    max_turns: int | None = None
+    """turns after which a game is cut off (a draw); by default the game's own cap"""
+    games: int = 200
+    """games of each match, an even number: every opening is played from both sides"""
+    seed: int = 0
+    """seed of openings and agents; the same seed gives the same games"""
+    opening_turns: int = 2
+    """random turns that open each game"""
+    num_parallel: int = 64
+    """games that go on at once"""
+    out: Path | None = None
+    """JSON file to write the results to"""
+
+
+def run(args: Args) -> list[Match]:
+    """Play the matches that `args` ask for, print their table and write their file."""
+    from deskovky.agents import agent as make_agent
+    from deskovky.envs import game as registered_game
+
+    if len(args.agents) < 2:
+        raise ConfigurationError(f"it takes at least two agents, not {len(args.agents)}")
+    _check_numbers(args.games, args.opening_turns, args.num_parallel)
+    game = registered_game(
+        args.game, ruleset=args.ruleset, setup=args.setup, max_turns=args.max_turns
+    )
+    agents = [make_agent(spec) for spec in args.agents]  # all of them, before hours of play
+    matches = []
+    with Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as progress:
+        for opponent in agents[1:]:
+            task = progress.add_task(f"against {opponent.name}", total=args.games)
+            matches.append(
+                evaluate(
+                    game,
+                    agents[0],
+                    opponent,
+                    games=args.games,
+                    seed=args.seed,
+                    opening_turns=args.opening_turns,
+                    num_parallel=args.num_parallel,
+                    on_game=lambda task=task: progress.advance(task),  # type: ignore[misc]
+                )
+            )
+    Console(markup=False, emoji=False).print(table(game, matches))  # specs are no markup
+    if args.out:
+        write_json(args.out, game, args, matches)
+    return matches
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the command `deskovky eval`."""
+    run(tyro.cli(Args, prog="deskovky eval", args=argv))
+
+
+if __name__ == "__main__":
+    main()
