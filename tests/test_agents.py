@@ -447,6 +447,16 @@ def test_minimax_table_and_repetition(
     assert _core.minimax(state, depth=depth).score == score
 
 
+@pytest.mark.parametrize("id", dk.games())
+def test_minimax_is_exact_in_every_game(id: str) -> None:
+    for ruleset in dk.game(id).rulesets:
+        game = dk.game(id, ruleset=ruleset)
+        for i, state in enumerate(positions(game, 12, seed=6, most_steps=60)):
+            check_minimax(state, 2 if i < 2 else 1, seed=i)
+            plain = _core.minimax(state, depth=3, table_mb=0, seed=i)
+            assert _core.minimax(state, depth=3, seed=i).score == plain.score
+
+
 def test_minimax_is_exact_on_a_python_game() -> None:
     for state in positions(Dobutsu(), 6, seed=3):
         check_minimax(state, 2)

@@ -110,7 +110,9 @@ def test_searches_are_those_of_the_file(name: str) -> None:
 
 
 def test_every_file_is_used() -> None:
-    assert {path.stem for path in FOLDER.glob("*.json")} == set(STATES)
+    others = "gumbel_"  # of test_gumbel.py
+    files = {path.stem for path in FOLDER.glob("*.json") if not path.stem.startswith(others)}
+    assert files == set(STATES)
 
 
 def test_python_rules_grow_the_same_tree() -> None:
