@@ -43,7 +43,7 @@ class Agent(Protocol):
         ...
 
 
-class SeededAgent(Agent, Protocol):
+class SeededAgent(Agent):
     """The base of agents that draw from one random stream, `_random`."""
 
     def __init__(self, seed: int | None = None) -> None:

@@ -12,6 +12,7 @@ import re
 import types
 import typing
 from collections.abc import Callable, Iterable
+from types import NoneType
 from typing import Any
 
 from deskovky.agents.protocol import Agent
@@ -140,8 +141,8 @@ def option_types(factory: Callable[..., Agent]) -> dict[str, type]:
         if parameter.kind is not parameter.KEYWORD_ONLY or parameter.name == "seed":
             continue
         kinds = [parameter.annotation]
-        if isinstance(parameter.annotation, types.UnionType):
-            kinds = [kind for kind in typing.get_args(parameter.annotation) if kind is not type(None)]
+        if isinstance(parameter.annotation, types.UnionType):  # such as int | None
+            kinds = [kind for kind in typing.get_args(parameter.annotation) if kind is not NoneType]
         if len(kinds) == 1 and kinds[0] in READERS:
             found[parameter.name] = kinds[0]
     return found
@@ -172,7 +173,8 @@ def parse_options(spec: str, text: str, types_of_options: dict[str, type]) -> di
     for item in re.split("[,&]", text) if text else ():
         key, equals, value = item.partition("=")
         if key not in types_of_options:
-            raise AgentSpecError(f"{in_spec(spec)}no option {key!r}; {choices(key, types_of_options)}")
+            known = choices(key, types_of_options)
+            raise AgentSpecError(f"{in_spec(spec)}no option {key!r}; {known}")
         if key in options:
             raise AgentSpecError(f"{in_spec(spec)}option {key!r} is given twice")
         read, expected = READERS[types_of_options[key]]

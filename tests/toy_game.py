@@ -1,16 +1,17 @@
 """A toy game with turns of several steps and forced passes, which Dobutsu does not have.
 
 Strip draughts: two ranks of six. A piece steps one file forward on its rank or onto the other, or
-jumps along its rank over an enemy piece, which it removes; a piece that can jump again goes on
-jumping in the same turn. A player who cannot move passes. A player without pieces has lost; when
-neither can move, the one with more pieces has won.
+jumps along its rank over an enemy piece, which it removes. After a jump the same piece goes on in
+the same turn, if it can: it jumps again or ends the turn with a step. A player who cannot move
+passes. A player without pieces has lost; when neither can move, the one with more pieces has won.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from deskovky.envs.protocol import Outcome, Termination
 from reference.base import EMPTY, Position, ReferenceGame
+
+from deskovky.envs.protocol import Outcome, Termination
 
 STEP, CROSS, JUMP = range(3)
 
@@ -45,7 +46,7 @@ class StripDraughts(ReferenceGame):
         ]
         if position.is_turn_open:
             pending = self.seen_square(self.square_of(position.pending), player)
-            actions = [action for action in actions if action == JUMP * 12 + pending]
+            actions = [action for action in actions if action % 12 == pending]
         return actions
 
     def legal_actions(self, position: Position) -> list[int]:
@@ -63,7 +64,7 @@ class StripDraughts(ReferenceGame):
             board[square + 1] = EMPTY
         seen = tuple(board)
         turned = self.seen_board(seen, player)
-        if plane == JUMP and JUMP in dict(self.moves(seen, target)):
+        if plane == JUMP and "p" in seen and any(self.moves(seen, target)):
             name = self.square_name(self.seen_square(target, player))
             return replace(position, board=turned, pending=name)
         return position.finish_turn(resets_quiet=plane == JUMP, board=turned)
@@ -80,9 +81,7 @@ class StripDraughts(ReferenceGame):
     def step_text(self, position: Position, action: int) -> str:
         plane, square = divmod(action, 12)
         player = position.to_move
-        target = square + plane if plane != STEP else square + 1
-        if plane == CROSS:
-            target = (square + 6) % 12 + 1
+        target = {STEP: square + 1, CROSS: (square + 6) % 12 + 1, JUMP: square + 2}[plane]
         return "".join(
             self.square_name(self.seen_square(end % 12, player)) for end in (square, target)
         )

@@ -206,7 +206,9 @@ void register_mcts(nb::module_& module) {
           "The best action: a proven win, else the most visited that is not proven lost.")
       .def_prop_ro(
           "value",
-          [](const MctsResult& result) { return result.root().sign() * result.root().value(); },
+          [](const MctsResult& result) {
+            return result.root().sign() * result.root().value() + 0.0;  // no negative zero
+          },
           "The mean result for the player to move, in [-1, 1]; the exact one if proven.")
       .def_prop_ro(
           "is_proven", [](const MctsResult& result) { return result.root().is_proven(); },
@@ -235,7 +237,8 @@ void register_mcts(nb::module_& module) {
             }
             return new_array(parents);
           },
-          nb::rv_policy::move, "[nodes] int32: the index of each node's parent. The root is node 0, its parent -1.")
+          nb::rv_policy::move,
+          "[nodes] int32: the index of each node's parent. The root is node 0, its parent -1.")
       .def_prop_ro(
           "node_actions",
           [](const MctsResult& result) {
@@ -253,7 +256,8 @@ void register_mcts(nb::module_& module) {
           [](const MctsResult& result) {
             return result.column([](const MctsNode& node) { return node.value(); });
           },
-          nb::rv_policy::move, "[nodes] float64: the mean or proven result for player 0; 0 if never visited.")
+          nb::rv_policy::move,
+          "[nodes] float64: the mean or proven result for player 0; 0 if never visited.")
       .def_prop_ro(
           "node_is_proven",
           [](const MctsResult& result) {
@@ -266,13 +270,13 @@ void register_mcts(nb::module_& module) {
           },
           nb::rv_policy::move, "[nodes] bool.");
 
-  module.def("mcts", &mcts, "state"_a, nb::kw_only(), "simulations"_a, "exploration"_a,
-             "seed"_a = 0,
-             nb::sig("def mcts(state: deskovky.envs.protocol.State, *, simulations: int, "
-                     "exploration: float, seed: int = 0) -> MctsResult"),
-             "Search a state by UCT with uniformly random rollouts to the end of the game.\n\n"
-             "Stops early once the result is proven. `exploration` is the factor c of UCT. Raises "
-             "IllegalActionError if the game is over, ConfigurationError for a value out of range.");
+  module.def(
+      "mcts", &mcts, "state"_a, nb::kw_only(), "simulations"_a, "exploration"_a, "seed"_a = 0,
+      nb::sig("def mcts(state: deskovky.envs.protocol.State, *, simulations: int, "
+              "exploration: float, seed: int = 0) -> MctsResult"),
+      "Search a state by UCT with uniformly random rollouts to the end of the game.\n\n"
+      "Stops early once the result is proven. `exploration` is the factor c of UCT. Raises "
+      "IllegalActionError if the game is over, ConfigurationError for a value out of range.");
   module.def("check_mcts_options", &check_mcts_options, nb::kw_only(), "simulations"_a,
              "exploration"_a, "Raise ConfigurationError if `mcts` would.");
 }
@@ -287,8 +291,9 @@ void register_search(nb::module_& module) {
                      "numpy.typing.NDArray[numpy.int32]"),
              "Return the actions that win at once; if none, those that capture; if none, all "
              "legal ones: [k] int32, ascending. Raises IllegalActionError if the game is over.");
-  module.def("evaluate", &evaluate, "state"_a,
-             nb::sig("def evaluate(state: deskovky.envs.protocol.State) -> int"),
-             "Return what minimax thinks of an unfinished position without looking ahead: hundredths "
-             "of the weakest piece, for the player to move.");
+  module.def(
+      "evaluate", &evaluate, "state"_a,
+      nb::sig("def evaluate(state: deskovky.envs.protocol.State) -> int"),
+      "Return what minimax thinks of an unfinished position without looking ahead: hundredths "
+      "of the weakest piece, for the player to move.");
 }

@@ -177,6 +177,7 @@ class MinimaxSearch {
   // else a bound. `height`: steps since the root. `is_new_line`: no position since the root
   // repeats another.
   int search(int depth, int alpha, int beta, int height, bool is_new_line) {
+    if (must_stop()) return 0;
     ++num_nodes_;
     const bool is_open_window = beta - alpha > 1;
     if (is_open_window) frame(height).line.clear();
@@ -185,7 +186,6 @@ class MinimaxSearch {
     if (depth == 0 && !is_turn_open) {
       return std::clamp(state_.evaluate(), -Minimax::kProven, Minimax::kProven);
     }
-    if (must_stop()) return 0;
     if (height > 0 && !is_turn_open && is_new_line) is_new_line = state_.occurrences() == 1;
 
     const std::uint64_t key = state_.search_key();
@@ -196,7 +196,7 @@ class MinimaxSearch {
           entry->depth == depth) {
         const bool is_enough = entry->bound == TranspositionTable::kExact ||
                                (entry->bound == TranspositionTable::kLower ? entry->score >= beta
-                                                                          : entry->score <= alpha);
+                                                                           : entry->score <= alpha);
         if (is_enough) return entry->score;
       }
     }
@@ -248,7 +248,7 @@ class MinimaxSearch {
                     .action = static_cast<std::uint16_t>(best_action),
                     .iteration = static_cast<std::uint8_t>(iteration_),
                     .depth = static_cast<std::uint8_t>(depth),
-                    .bound = best >= beta         ? TranspositionTable::kLower
+                    .bound = best >= beta       ? TranspositionTable::kLower
                              : best > old_alpha ? TranspositionTable::kExact
                                                 : TranspositionTable::kUpper});
     }
@@ -269,10 +269,8 @@ class MinimaxSearch {
       case Termination::kPerpetualChase:
       case Termination::kQuietLimit:
       case Termination::kLengthLimit:
-      case Termination::kMaxTurns:
-        return true;
-      default:
-        return false;
+      case Termination::kMaxTurns: return true;
+      default: return false;
     }
   }
 
@@ -294,10 +292,14 @@ class MinimaxSearch {
       std::uint64_t priority = 0;
       if (is_worth_sorting) {
         priority = history_[mover * num_actions_ + action];
-        if (action == first) priority = kFirst;
-        else if (state_.is_capture(action)) priority = kCapture;
-        else if (action == here.killers[0]) priority = kKiller;
-        else if (action == here.killers[1]) priority = kKiller - 1;
+        if (action == first)
+          priority = kFirst;
+        else if (state_.is_capture(action))
+          priority = kCapture;
+        else if (action == here.killers[0])
+          priority = kKiller;
+        else if (action == here.killers[1])
+          priority = kKiller - 1;
       }
       order[i] = priority << 16 | (0xffff - action);
     }
