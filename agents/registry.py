@@ -149,7 +149,7 @@ def option_types(factory: Callable[..., Agent]) -> dict[str, type]:
 
 
 def read_bool(text: str) -> bool:
-    return {"true": True, "false": False}[text.lower()]
+    return {"true": True, "1": True, "false": False, "0": False}[text.lower()]
 
 
 def read_int(text: str) -> int:

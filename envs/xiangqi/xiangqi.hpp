@@ -167,6 +167,20 @@ struct Xiangqi {
     return mix(sum);
   }
 
+  // For searches: the quiet count ends games (XQ-7), and the chains decide what is legal (XQ-4).
+  std::uint64_t search_key(const Position& position) const {
+    std::uint64_t hash = key(position) ^ mix(position.quiet);
+    for (int player = 0; player < 2; ++player) {
+      const auto square = [&](int owner, int slot) {
+        return slot == kNobody ? kNowhere : position.squares[owner][slot];
+      };
+      const Chain& chain = position.chains[player];
+      const int squares = 128 * square(player, chain.checker) + square(1 - player, chain.answerer);
+      hash = mix(hash + 4 * squares + chain.length);
+    }
+    return hash;
+  }
+
   int num_pieces(const Position& position, int player) const {
     const auto& squares = position.squares[player];
     return kNumSlots - static_cast<int>(std::count(squares.begin(), squares.end(), kNowhere));

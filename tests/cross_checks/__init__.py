@@ -1,0 +1,1 @@
+"""What the comparisons with other programs need: how those programs differ, made executable."""
