@@ -77,7 +77,7 @@ class Game(Protocol):
 
     @property
     def view(self) -> str:
-        """Who sees the observation: ``"relative"`` the player asked for, ``"absolute"`` player 0."""
+        """Who sees observations: ``"relative"`` the player asked for, ``"absolute"`` player 0."""
         ...
 
     @property
