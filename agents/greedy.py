@@ -12,10 +12,12 @@ class GreedyAgent(SeededAgent):
     pieces on the board.
     """
 
-    name = "greedy"
-
     def __init__(self, *, seed: int | None = None) -> None:
         super().__init__(seed)
+
+    @property
+    def name(self) -> str:
+        return "greedy"
 
     def act(self, state: State) -> int:
         actions = _core.greedy_actions(state)

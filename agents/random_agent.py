@@ -7,10 +7,12 @@ from deskovky.envs.protocol import State
 class RandomAgent(SeededAgent):
     """Play a uniformly random legal action."""
 
-    name = "random"
-
     def __init__(self, *, seed: int | None = None) -> None:
         super().__init__(seed)
+
+    @property
+    def name(self) -> str:
+        return "random"
 
     def act(self, state: State) -> int:
         check_ongoing(state)

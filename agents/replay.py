@@ -179,7 +179,7 @@ class Replay:
             observations[mirrored] = observations[mirrored, :, :, ::-1]
             mask[mirrored] = mask[mirrored][:, self._mirror_actions]
             policies[mirrored] = policies[mirrored][:, self._mirror_actions]
-        return Batch(observations, mask, policies, values)
+        return Batch(observations, mask, policies, values.astype(np.float32))
 
 
 def _num_positions(records: Sequence[GameRecord]) -> int:

@@ -72,13 +72,14 @@ ROWS = [
     Row("random play through `State`, no observations", "state_api", None, "steps/s", ""),
     Row(
         "perft, ruleset `fairy`, depth 8",
-        "perft", "perft_fairy_stockfish", "nodes/s", "5 times", "Fairy-Stockfish `dobutsu`",
+        "perft:dobutsu_v0", "perft_fairy_stockfish:dobutsu_v0", "nodes/s", "5 times",
+        "Fairy-Stockfish `dobutsu`",
     ),
     Row(
         "MCTS with random rollouts, from the start",
-        "mcts", None, "simulations/s", "200,000",
+        "mcts:dobutsu_v0", None, "simulations/s", "200,000",
     ),
-    Row("minimax, depth 8 from the start", "minimax", None, "nodes/s", ""),
+    Row("minimax, depth 10 from the start", "minimax", None, "nodes/s", ""),
     Row(
         "AlphaZero search, batch 64, 32 simulations, network included",
         "alphazero", "alphazero_mctx", "simulations/s", "3 times", "mctx + Pgx, same network size",
@@ -91,6 +92,54 @@ ROWS = [
     Row(
         "make, reset and first step in a fresh process",
         "first_step", None, "s", "0.005 s", is_time=True,
+    ),
+    Row(
+        "Xiangqi: perft, ruleset `axf`, depth 4",
+        "perft:xiangqi_v0", "perft_fairy_stockfish:xiangqi_v0", "nodes/s", "5 times",
+        "Fairy-Stockfish `xiangqi`, large boards",
+    ),
+    Row(
+        "Xiangqi: random play through `State`, no observations",
+        "state_api:xiangqi_v0", "state_openspiel:xiangqi", "steps/s", "5 times",
+        "OpenSpiel `xiangqi`",
+    ),
+    Row("Drakoburg: perft", "perft:drakoburg_v0", None, "nodes/s", "20,000,000"),
+    Row("Gothic draughts: perft", "perft:gothic_draughts_v0", None, "turns/s", "10,000,000"),
+    Row("Ossetian draughts: perft", "perft:ossetian_draughts_v0", None, "turns/s", "20,000,000"),
+    Row("Knight draughts: perft", "perft:knight_draughts_v0", None, "turns/s", "10,000,000"),
+    Row("Medieval battle: perft", "perft:medieval_battle_v0", None, "turns/s", "20,000,000"),
+    *(
+        Row(
+            f"{name}: vector env",
+            f"vector:{game}", peer, "steps/s", target, peer_name,
+        )
+        for name, game, peer, target, peer_name in (
+            ("Xiangqi", "xiangqi_v0", None, "300,000", ""),
+            ("Drakoburg", "drakoburg_v0", None, "300,000", ""),
+            *(
+                (name, game, "state_openspiel_observed:checkers", "300,000 and 5 times",
+                 "OpenSpiel `checkers`, one game in Python, observed")
+                for name, game in (
+                    ("Gothic draughts", "gothic_draughts_v0"),
+                    ("Ossetian draughts", "ossetian_draughts_v0"),
+                    ("Knight draughts", "knight_draughts_v0"),
+                    ("Medieval battle", "medieval_battle_v0"),
+                )
+            ),
+        )
+    ),
+    *(
+        Row(
+            f"{name}: MCTS with random rollouts",
+            f"mcts:{game}", "mcts_openspiel:checkers", "simulations/s", "10 times",
+            "OpenSpiel's C++ bot on `checkers`",
+        )
+        for name, game in (
+            ("Gothic draughts", "gothic_draughts_v0"),
+            ("Ossetian draughts", "ossetian_draughts_v0"),
+            ("Knight draughts", "knight_draughts_v0"),
+            ("Medieval battle", "medieval_battle_v0"),
+        )
     ),
 ]  # fmt: skip
 

@@ -164,14 +164,13 @@ def aec_connect_four(is_sampled: bool = False) -> Work:
     return aec_loop(connect_four_v3.env(), is_sampled)
 
 
-def state_api() -> Work:
+def state_api(game_id: str = "dobutsu_v0") -> Work:
     """Random play through the Python State, without observations."""
-    import numpy as np
+    from random import random
 
     import deskovky as dk
 
-    game = dk.game("dobutsu_v0")
-    rng = np.random.default_rng(0)
+    game = dk.game(game_id)
 
     def work() -> int:
         steps = 0
@@ -179,7 +178,7 @@ def state_api() -> Work:
             state = game.state()
             while not state.is_over:
                 actions = state.legal_actions()
-                state.apply(actions[int(rng.integers(len(actions)))])
+                state.apply(actions[int(random() * len(actions))])
                 steps += 1
         return steps
 
@@ -189,17 +188,34 @@ def state_api() -> Work:
 # --- Perft ----------------------------------------------------------------------------------------
 
 
-def perft() -> Work:
+PERFT_DEPTHS = {
+    "dobutsu_v0": 8,
+    "xiangqi_v0": 4,
+    "drakoburg_v0": 4,
+    "gothic_draughts_v0": 5,
+    "ossetian_draughts_v0": 9,
+    "knight_draughts_v0": 4,
+    "medieval_battle_v0": 5,
+}
+
+
+def perft(game_id: str) -> Work:
+    """Rulesets as Fairy-Stockfish has them, where it has the game."""
     import deskovky as dk
 
-    game = dk.game("dobutsu_v0", ruleset="fairy")
-    return lambda: game.perft(8)
+    rulesets = {"dobutsu_v0": "fairy", "xiangqi_v0": "axf"}
+    game = dk.game(game_id, ruleset=rulesets.get(game_id))
+    return lambda: game.perft(PERFT_DEPTHS[game_id])
 
 
-def perft_fairy_stockfish() -> Work:
-    """Fairy-Stockfish's variant dobutsu; see build_fairy_stockfish.sh."""
+def perft_fairy_stockfish(game_id: str) -> Work:
+    """Fairy-Stockfish's program, large-board build; see build_fairy_stockfish.sh."""
     program = os.environ["FAIRY_STOCKFISH"]
-    commands = "setoption name UCI_Variant value dobutsu\nposition startpos\ngo perft 8\nquit\n"
+    variant = game_id.removesuffix("_v0")
+    commands = (
+        f"setoption name UCI_Variant value {variant}\nposition startpos\n"
+        f"go perft {PERFT_DEPTHS[game_id]}\nquit\n"
+    )
 
     def work() -> int:
         done = subprocess.run([program], input=commands, capture_output=True, text=True, check=True)
@@ -211,17 +227,60 @@ def perft_fairy_stockfish() -> Work:
 # --- Search ---------------------------------------------------------------------------------------
 
 
-def mcts() -> Work:
+def mcts(game_id: str, simulations: int = 1000) -> Work:
     import deskovky as dk
 
-    state = dk.game("dobutsu_v0").state()
-    agent = dk.agent("mcts:simulations=10000", seed=0)
+    state = dk.game(game_id).state()
+    agent = dk.agent(f"mcts:simulations={simulations}", seed=0)
 
     def work() -> int:
         agent.act(state)
-        return 10000
+        return simulations
 
     return work
+
+
+def mcts_openspiel(game_id: str, simulations: int = 1000) -> Work:
+    """OpenSpiel's C++ bot with one random rollout a leaf."""
+    import pyspiel
+
+    game = pyspiel.load_game(game_id)
+    evaluator = pyspiel.RandomRolloutEvaluator(1, 0)
+    bot = pyspiel.MCTSBot(game, evaluator, 2.0, simulations, 1000, True, 0, False)
+    state = game.new_initial_state()
+
+    def work() -> int:
+        bot.step(state)
+        return simulations
+
+    return work
+
+
+def state_openspiel(game_id: str, is_observed: bool = False) -> Work:
+    """Random play through OpenSpiel's Python State, with or without observation tensors."""
+    from random import random
+
+    import pyspiel
+
+    game = pyspiel.load_game(game_id)
+
+    def work() -> int:
+        steps = 0
+        while steps < 1000:
+            state = game.new_initial_state()
+            while not state.is_terminal() and steps < 1000:
+                actions = state.legal_actions()
+                if is_observed:
+                    state.observation_tensor()
+                state.apply_action(actions[int(random() * len(actions))])
+                steps += 1
+        return steps
+
+    return work
+
+
+def state_openspiel_observed(game_id: str) -> Work:
+    return state_openspiel(game_id, is_observed=True)
 
 
 def minimax() -> Work:
@@ -229,7 +288,97 @@ def minimax() -> Work:
     from deskovky import _core
 
     state = dk.game("dobutsu_v0").state()
-    return lambda: _core.minimax(state, depth=8).nodes
+    return lambda: _core.minimax(state, depth=10).nodes
+
+
+def alphazero() -> Work:
+    """Gumbel search of BATCH games with the default network, untrained."""
+    import numpy as np
+
+    import deskovky as dk
+    from deskovky._core import GumbelSearch
+    from deskovky.agents.alphazero import run_search
+    from deskovky.agents.network import PolicyValueNetwork, network_config, one_thread
+
+    game = dk.game("dobutsu_v0")
+    network = PolicyValueNetwork(network_config(game))
+    games = dk.make_vec("dobutsu_v0", BATCH, seed=0, opening_turns=6)
+    games.reset()
+    states = [games.state(i) for i in range(BATCH)]
+    search = GumbelSearch(NUM_SIMULATIONS, max_considered_actions=16, gumbel_scale=1.0)
+    rng = np.random.default_rng(0)
+
+    def work() -> int:
+        with one_thread():
+            run_search(search, network.evaluate, states, int(rng.integers(2**32)))
+        return BATCH * NUM_SIMULATIONS
+
+    return work
+
+
+def alphazero_mctx() -> Work:
+    """mctx's Gumbel policy on Pgx, with a network of the same form and size, one compiled call."""
+    import jax
+    import jax.numpy as jnp
+    import mctx
+    import pgx
+
+    env = pgx.make("animal_shogi")
+    width, num_blocks, num_actions = 192, 2, env.num_actions
+    num_inputs = int(jnp.prod(jnp.array(env.observation_shape)))
+    sizes = [(num_inputs, width), *[(width, width)] * (2 * num_blocks), (width, num_actions + 1)]
+    keys = jax.random.split(jax.random.PRNGKey(0), len(sizes))
+    weights = [0.05 * jax.random.normal(key, size) for key, size in zip(keys, sizes, strict=True)]
+
+    def network(observations: Any) -> Any:
+        x = jax.nn.relu(observations.reshape(observations.shape[0], -1) @ weights[0])
+        for block in range(num_blocks):
+            first, second = weights[1 + 2 * block : 3 + 2 * block]
+            x = jax.nn.relu(x + jax.nn.relu(x @ first) @ second)
+        out = x @ weights[-1]
+        return out[:, :-1], jnp.tanh(out[:, -1])
+
+    def masked(logits: Any, mask: Any) -> Any:
+        return jnp.where(mask, logits, jnp.finfo(logits.dtype).min)
+
+    def recurrent_fn(_: Any, key: Any, actions: Any, state: Any) -> Any:
+        player = state.current_player
+        state = jax.vmap(env.step)(state, actions)
+        logits, values = network(state.observation)
+        reward = state.rewards[jnp.arange(BATCH), player]
+        values = jnp.where(state.terminated, 0.0, values)
+        discount = jnp.where(state.terminated, 0.0, -1.0)
+        return mctx.RecurrentFnOutput(
+            reward=reward,
+            discount=discount,
+            prior_logits=masked(logits, state.legal_action_mask),
+            value=values,
+        ), state
+
+    @jax.jit
+    def search(state: Any, key: Any) -> Any:
+        logits, values = network(state.observation)
+        root = mctx.RootFnOutput(prior_logits=logits, value=values, embedding=state)
+        return mctx.gumbel_muzero_policy(
+            (),
+            key,
+            root,
+            recurrent_fn,
+            NUM_SIMULATIONS,
+            invalid_actions=~state.legal_action_mask,
+            max_num_considered_actions=16,
+        ).action
+
+    state = jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(1), BATCH))
+    key = jax.random.PRNGKey(2)
+
+    def work() -> int:
+        nonlocal key
+        key, used = jax.random.split(key)
+        jax.block_until_ready(search(state, used))
+        return BATCH * NUM_SIMULATIONS
+
+    return work
 
 
 # --- Starting -------------------------------------------------------------------------------------
@@ -272,7 +421,8 @@ def cpu_seconds() -> float:
 
 def main() -> None:
     name, seconds = sys.argv[1], float(sys.argv[2])
-    work = globals()[name]()
+    function, _, game = name.partition(":")
+    work = globals()[function](game) if game else globals()[function]()
     work()  # warm up: compilation, caches
     units = 0
     cpu, wall = cpu_seconds(), time.perf_counter()

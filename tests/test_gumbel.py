@@ -56,7 +56,7 @@ def uniform_model(num_actions):
 @dataclass
 class Node:
     state: Any
-    logits: np.ndarray = None  # of the legal actions, like all arrays
+    logits: Any = None  # of the legal actions, like all arrays
     value: float = 0.0  # for state.to_move
     returns: list[float] = field(default_factory=list)  # for player 0, of each simulation
     children: dict[int, "Node"] = field(default_factory=dict)  # by index of the action
@@ -174,7 +174,7 @@ class PlainSearch:
 
     def tree(self):
         numbers = {id(node): i for i, node in enumerate(self.nodes)}
-        found = [None] * len(self.nodes)
+        found: list[Any] = [None] * len(self.nodes)
         root = self.root
         found[0] = (-1, -1, root.state.to_move, len(root.returns), 0.0, root.value, root.mean)
         for node in self.nodes:
@@ -550,7 +550,7 @@ def test_bad_roots():
         with pytest.raises(ConfigurationError, match="waits for set_roots"):
             search.collect()
     with pytest.raises((AttributeError, TypeError)):
-        search.set_roots([1, 2])
+        search.set_roots([1, 2])  # type: ignore[list-item]
 
 
 class BrokenState(ReferenceState):

@@ -154,7 +154,7 @@ def test_kd8_more_pieces_win_at_the_agreed_length(seat: Seat) -> None:
     seat.play(state, "a1b3", "a10b8", "b3c5")
     assert not state.is_over
     seat.play(state, "b8a10")
-    assert draws(state, "length_limit") and not state.outcome.is_truncation
+    assert draws(state, "length_limit") and state.outcome and not state.outcome.is_truncation
     state = seat.state(board.replace("M8M", "MM7M"), max_turns=1 + seat.us)
     seat.play(state, "a1b3")
     assert seat.wins(state, "length_limit")
