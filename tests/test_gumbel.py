@@ -267,14 +267,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize(
-    "game",
-    [DOBUTSU, Dobutsu(), SeenStripDraughts(), TwoStepGame()],
-    ids=["native", "dobutsu", "strip_draughts", "two_step"],
-)
-def test_search_is_that_of_the_paper(game, options):
-    states = random_states(game, 6 if game is DOBUTSU else 2)
+def assert_search_is_that_of_the_paper(game, states, options):
     evaluate = fake_model(game.num_actions)
     search = GumbelSearch(**options)
     result = run_search(search, evaluate, states, seed=5)
@@ -300,6 +293,25 @@ def test_search_is_that_of_the_paper(game, options):
         assert result.visit_counts[i].sum() == options["num_simulations"]
         value = (policy * plain.completed(plain.root)).sum()
         assert result.root_values[i] == pytest.approx(value, abs=1e-6)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize(
+    "game",
+    [DOBUTSU, Dobutsu(), SeenStripDraughts(), TwoStepGame()],
+    ids=["native", "dobutsu", "strip_draughts", "two_step"],
+)
+def test_search_is_that_of_the_paper(game, options):
+    states = random_states(game, 6 if game is DOBUTSU else 2)
+    assert_search_is_that_of_the_paper(game, states, options)
+
+
+@pytest.mark.parametrize("id", dk.games())
+def test_search_in_every_game(id):
+    """Few turns to the cap bring ends, jump chains, placements and passes into the trees."""
+    game = dk.game(id, max_turns=42)
+    states = random_states(game, 8, seed=1, most_steps=42)
+    assert_search_is_that_of_the_paper(game, states, dict(num_simulations=40))
 
 
 # --- Signs in turns of several steps --------------------------------------------------------------
