@@ -8,45 +8,19 @@ import copy
 import pickle
 import random
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
+from implementations import Make, PlayerSeat, implementations
 from perft_data import PerftEntry, parse_perft, read_perft
 from reference.dobutsu import Dobutsu
 
 from deskovky.envs.protocol import Game, Outcome, State, Termination
 from deskovky.errors import ConfigurationError, FenError, IllegalActionError, UnknownGameError
 
-Make = Callable[..., Game]
 RULESETS = ("standard", "fairy", "delayed_try")
 START = "gle/1c1/1C1/ELG[-] w - - 0 1"
-
-
-def make_native(**options: Any) -> Game:
-    import deskovky
-
-    return deskovky.game("dobutsu_v0", **options)
-
-
-def native_is_built() -> bool:
-    try:
-        from deskovky import game
-    except ImportError:
-        return False
-    return callable(game)
-
-
-IMPLEMENTATIONS = [
-    pytest.param(Dobutsu, id="reference"),
-    pytest.param(
-        make_native,
-        id="native",
-        marks=pytest.mark.skipif(not native_is_built(), reason="deskovky.game does not import"),
-    ),
-]
+IMPLEMENTATIONS = implementations(Dobutsu)
 
 
 # --- Both players -----------------------------------------------------------------------------
@@ -68,39 +42,12 @@ def turned_text(text: str) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Seat:
-    """One player of one implementation: `us`, to move first in each test position."""
+class Seat(PlayerSeat):
+    def turned_fen(self, fen: str) -> str:
+        return turned_fen(fen)
 
-    make: Make
-    us: int
-
-    @property
-    def them(self) -> int:
-        return 1 - self.us
-
-    def fen(self, fen: str) -> str:
-        return turned_fen(fen) if self.us else fen
-
-    def state(self, board: str, ruleset: str = "standard", side: str = "w") -> State:
-        """The position `board`; in it we have the capitals, and ``w`` means us."""
-        return self.make(ruleset=ruleset).state(self.fen(f"{board} {side}"))
-
-    def play(self, state: State, *turns: str) -> None:
-        for turn in turns:
-            state.push(turned_text(turn) if self.us else turn)
-
-    def turns(self, state: State) -> set[str]:
-        return {turned_text(turn) if self.us else turn for turn in state.turns()}
-
-    def board(self, state: State) -> str:
-        return self.fen(state.fen()).split(" ")[0]
-
-    def wins(self, state: State, termination: str) -> bool:
-        return state.outcome == Outcome(self.us, Termination(termination))
-
-    def loses(self, state: State, termination: str) -> bool:
-        return state.outcome == Outcome(self.them, Termination(termination))
+    def turned_text(self, text: str) -> str:
+        return turned_text(text)
 
 
 @pytest.fixture(params=IMPLEMENTATIONS)

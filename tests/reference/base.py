@@ -431,6 +431,11 @@ class ReferenceState:
         self._outcome = game.outcome(self._moments)
 
     @property
+    def moments(self) -> Sequence[Moment]:
+        """Every position so far, inside turns too; the last one is now."""
+        return self._moments
+
+    @property
     def _position(self) -> Position:
         return self._moments[-1].position
 

@@ -1,0 +1,420 @@
+"""The native engine against the slow reference rules, on random walks.
+
+At every step of a walk the two must agree in all that a `State` tells. Random play from the start
+ends early and in few ways; walks therefore also begin in random positions, some with few pieces
+and with counters near their limits, and some prefer captures, advances or going back and forth.
+
+A game is covered by being registered and by having its rules in tests/reference/: a registered game
+without them fails here.
+"""
+
+import importlib
+import pkgutil
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from reference.base import EMPTY, OWED_PLACEMENT, Position, ReferenceGame, ReferenceState
+from reference.dobutsu import Dobutsu
+
+import deskovky as dk
+from deskovky.envs.protocol import Game, State, Termination
+from deskovky.errors import FenError
+
+SHORT_RUN = 600  # positions per game
+LONG_RUN = 100_000
+NUM_LONG_PARTS = 10
+
+
+def references() -> dict[str, type[ReferenceGame]]:
+    """Return the reference games of tests/reference/ by id."""
+    games: dict[str, type[ReferenceGame]] = {}
+    for module in pkgutil.iter_modules(reference.__path__):
+        for value in vars(importlib.import_module(f"reference.{module.name}")).values():
+            if (
+                isinstance(value, type)
+                and issubclass(value, ReferenceGame)
+                and hasattr(value, "id")
+            ):
+                games[value.id] = value
+    return games
+
+
+REFERENCES = references()
+NATIVE_IDS = [id for id in dk.games() if not isinstance(dk.game(id), ReferenceGame)]
+
+
+# --- Comparing ------------------------------------------------------------------------------------
+
+GAME_FEATURES: dict[str, Callable[[Game], object]] = {
+    "id": lambda game: game.id,
+    "ruleset": lambda game: game.ruleset,
+    "setup": lambda game: game.setup,
+    "max_turns": lambda game: game.max_turns,
+    "view": lambda game: game.view,
+    "rulesets": lambda game: tuple(game.rulesets),
+    "setups": lambda game: tuple(game.setups),
+    "num_actions": lambda game: game.num_actions,
+    "action_shape": lambda game: tuple(game.action_shape),
+    "observation_shape": lambda game: tuple(game.observation_shape),
+    "mirror_actions": lambda game: game.mirror_actions,
+}
+
+STATE_FEATURES: dict[str, Callable[[State], object]] = {
+    "fen": lambda state: state.fen(),
+    "to_move": lambda state: state.to_move,
+    "is_turn_open": lambda state: state.is_turn_open,
+    "occurrences": lambda state: state.occurrences,
+    "is_over": lambda state: state.is_over,
+    "outcome": lambda state: state.outcome,
+    "returns": lambda state: state.returns(),
+    "legal_actions": lambda state: state.legal_actions(),
+    "legal_action_mask": lambda state: state.legal_action_mask(),
+    "texts": lambda state: [state.action_to_text(x) for x in state.legal_actions().tolist()],
+    "num_pieces": lambda state: (state.num_pieces(0), state.num_pieces(1)),
+    "observation()": lambda state: state.observation(),
+    "observation(0)": lambda state: state.observation(0),
+    "observation(1)": lambda state: state.observation(1),
+    "history": lambda state: state.history,
+}
+MAX_TURNS_COMPARED = 100  # there can be many thousands
+
+
+def is_same(one: object, other: object) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(one, other)
+    return type(one) is type(other) and one == other
+
+
+def shown(value: object) -> str:
+    """Return a value as text; of large arrays only what is not zero."""
+    if isinstance(value, np.ndarray) and value.size > 200:
+        places = [f"{[*map(int, at)]}: {value[tuple(at)]}" for at in np.argwhere(value)]
+        return f"{value.dtype} {value.shape} zero but for " + ", ".join(places)
+    return repr(value.tolist() if isinstance(value, np.ndarray) else value)
+
+
+class Pair:
+    """A native state and its reference, which step together."""
+
+    def __init__(self, native_game: Game, reference_game: ReferenceGame, fen: str | None) -> None:
+        self.native = native_game.state(fen)
+        self.reference = reference_game.state(fen)
+        self.start = self.reference.fen()
+        self.keys: dict[int, int] = {}  # of the native state by those of the reference
+
+    def check(self) -> None:
+        """Fail if the two differ in anything."""
+        for name, feature in STATE_FEATURES.items():
+            self.compare(name, feature(self.native), feature(self.reference))
+        native_key, reference_key = self.native.key(), self.reference.key()
+        self.compare("key", native_key, self.keys.setdefault(reference_key, native_key))
+        # To list whole turns is slow; one position in four is enough.
+        limit = MAX_TURNS_COMPARED if reference_key % 4 == 0 else 1
+        self.compare("turns", self.native.turns(limit), self.reference.turns(limit))
+
+    def compare(self, name: str, native: object, expected: object) -> None:
+        if not is_same(native, expected):
+            game = self.reference.game
+            pytest.fail(
+                f"{game.id}, {game.ruleset}, max_turns {game.max_turns}, {game.view} view: "
+                f"{name} differs\n"
+                f"native:    {shown(native)}\n"
+                f"reference: {shown(expected)}\n"
+                f"in  {self.reference.fen()}\nnative says {self.native.fen()}\n"
+                f"from  {self.start}\nafter  {' '.join(self.reference.history) or 'nothing'}"
+            )
+
+    def apply(self, action: int) -> None:
+        self.native.apply(action)
+        self.reference.apply(action)
+
+    def push(self, turn: str) -> None:
+        self.native.push(turn)
+        self.reference.push(turn)
+
+    def undo(self) -> None:
+        self.native.undo()
+        self.reference.undo()
+
+
+# --- Where walks begin ----------------------------------------------------------------------------
+
+
+def edited(game: ReferenceGame, position: Position, generator: random.Random) -> Position:
+    """Return the position with one piece removed, moved or replaced, if that is legal."""
+    board, hands = list(position.board), position.hands
+    square = generator.choice([x for x, piece in enumerate(board) if piece != EMPTY])
+    piece, board[square] = board[square], EMPTY
+    kind = generator.choice(["remove", "remove", "move", "move", "replace", "take"])
+    if kind == "move":
+        empty = [x for x, piece in enumerate(board) if piece == EMPTY]
+        board[generator.choice(empty)] = piece
+    elif kind == "replace":
+        board[square] = generator.choice(game.pieces + game.pieces.lower())
+    elif kind == "take":  # into a hand, in games that have them
+        hands = generator.choice([(hands[0] + piece.upper(), hands[1])] + [(hands[0], hands[1])])
+    return legal_or(position, game, replace(position, board=tuple(board), hands=hands))
+
+
+def crowded(game: ReferenceGame, position: Position, generator: random.Random) -> Position:
+    """Return the position with some pieces side by side on the mover's last ranks, if legal.
+
+    There the men of draughts cannot step.
+    """
+    pieces = [piece for piece in position.board if piece != EMPTY]
+    generator.shuffle(pieces)
+    pieces = pieces[: generator.choice([3, game.num_files, 2 * game.num_files])]
+    seen = [EMPTY] * (len(position.board) - len(pieces)) + pieces
+    board = game.seen_board(seen, position.to_move)
+    return legal_or(position, game, replace(position, board=board))
+
+
+def legal_or(position: Position, game: ReferenceGame, changed: Position) -> Position:
+    """Return `changed` as it is read from its FEN; `position` if that is rejected."""
+    try:
+        return game.read_fen(game.write_fen(changed))
+    except FenError:
+        return position
+
+
+def random_start(game: ReferenceGame, generator: random.Random) -> str:
+    """Return the FEN of a legal position, with few pieces as often as with many."""
+    position = game.read_fen(game.start_fens[game.setup])
+    num_squares = len(position.board)
+    chance = generator.random()
+    if chance < 0.6:  # down to a few pieces, strewn over the board
+        wanted = generator.randint(2, 10)
+        for _ in range(num_squares):
+            position = edited(game, position, generator)
+            if sum(piece != EMPTY for piece in position.board) <= wanted:
+                break
+        num_edits = wanted
+    else:
+        num_edits = generator.randint(1, num_squares // 2)
+    for _ in range(num_edits):
+        position = edited(game, position, generator)
+    if generator.random() < 0.5:
+        position = legal_or(position, game, replace(position, to_move=1))
+    if chance > 0.85:
+        position = crowded(game, position, generator)
+
+    limit = 100 if game.quiet_limit is None else game.quiet_limit
+    near_end = (game.max_turns + 1) // 2
+    position = replace(
+        position,
+        quiet=max(0, generator.choice([0, limit // 2, limit]) - generator.randrange(5)),
+        move=max(1, generator.choice([1, 1, near_end]) + generator.randint(-4, 1)),
+    )
+    if "pending" in game.fields and generator.random() < 0.3:
+        owed = [game.square_name(square) for square in range(num_squares)] + [OWED_PLACEMENT]
+        for pending in generator.sample(owed, len(owed)):
+            position = legal_or(position, game, replace(position, pending=pending))
+            if position.is_turn_open:
+                break
+    return game.write_fen(position)
+
+
+# --- How they go on -------------------------------------------------------------------------------
+
+Bias = Callable[[ReferenceState, Position], object]
+"""How much a walk likes the position after a step."""
+
+
+def own(position: Position, player: int) -> list[str]:
+    return [x for x in position.board if x.isalpha() and x.islower() == bool(player)]
+
+
+def captures(state: ReferenceState, after: Position) -> object:
+    return -len(own(after, 1 - state.to_move))
+
+
+def spares(state: ReferenceState, after: Position) -> object:
+    return len(own(after, 1 - state.to_move))
+
+
+def advances(state: ReferenceState, after: Position) -> object:
+    """Promotions first, then steps towards the other side."""
+    before = state.moments[-1].position
+    seen = state.game.seen_board(after.board, state.to_move)
+    ranks = [x // state.game.num_files for x, piece in enumerate(seen) if piece.isupper()]
+    is_new_piece = sorted(own(after, state.to_move)) != sorted(own(before, state.to_move))
+    return (is_new_piece, sum(ranks))
+
+
+def goes_back(state: ReferenceState, after: Position) -> object:
+    """Positions that have occurred, then turns that reset nothing."""
+    times = sum(after.is_same_placement(past.position) for past in state.moments[-12:])
+    return (times, after.quiet)
+
+
+BIASES: list[Bias | None] = [None, captures, advances, goes_back, spares]
+
+
+def choose(state: ReferenceState, bias: Bias | None, generator: random.Random) -> int:
+    """Return a legal action: the one that `bias` likes best among a few, at times any."""
+    actions: list[int] = state.legal_actions().tolist()
+    candidates = generator.sample(actions, min(len(actions), 8))
+    if bias is None or generator.random() < 0.1:
+        return candidates[0]
+    game, position = state.game, state.moments[-1].position
+    return max(candidates, key=lambda action: bias(state, game.step(position, action)))  # type: ignore[arg-type,return-value]
+
+
+def walk(pair: Pair, generator: random.Random, max_steps: int) -> Iterator[Pair]:
+    """Yield `pair` at its start and after each step, undo or rebirth from FEN."""
+    bias = generator.choice(BIASES)
+    yield pair
+    for _ in range(max_steps):
+        if pair.reference.is_over and generator.random() < 0.5:
+            return
+        chance = generator.random()
+        if (pair.reference.is_over or chance < 0.03) and len(pair.reference.moments) > 1:
+            for _ in range(generator.randint(1, min(5, len(pair.reference.moments) - 1))):
+                pair.undo()
+        elif pair.reference.is_over:
+            return
+        elif chance < 0.08:
+            pair.push(generator.choice(pair.reference.turns(limit=200)))
+        elif chance < 0.10:
+            pair = Pair(pair.native.game, pair.reference.game, pair.native.fen())
+        else:
+            pair.apply(choose(pair.reference, bias, generator))
+        yield pair
+
+
+# --- The tests ------------------------------------------------------------------------------------
+
+
+def reference_of(id: str) -> type[ReferenceGame]:
+    if id not in REFERENCES:
+        pytest.fail(f"{id} is registered, but has no reference rules in tests/reference/")
+    return REFERENCES[id]
+
+
+def run(make_native: Callable[..., Game], rules: type[ReferenceGame], seed: int, size: int) -> None:
+    """Compare in `size` positions, and see that they were of all kinds."""
+    generator = random.Random(f"{rules.id} {seed}")
+    variants = [
+        {"ruleset": ruleset, "setup": setup}
+        for ruleset in rules.rulesets
+        for setup in rules.start_fens
+    ]
+    reached: set[object] = set()
+    count = 0
+    number = 0
+    while count < size:  # each walk goes to its end
+        options: dict[str, Any] = {
+            **variants[number % len(variants)],
+            "max_turns": generator.choice([None, None, generator.randint(1, 60)]),
+            "view": generator.choice(["relative", "relative", "absolute"]),
+        }
+        native_game, reference_game = make_native(**options), rules(**options)
+        is_from_start = number % 4 == 0
+        number += 1
+        fen = None if is_from_start else random_start(reference_game, generator)
+        max_steps = generator.choice([10, 30, 100]) * (1 + is_from_start)
+        for pair in walk(Pair(native_game, reference_game, fen), generator, max_steps):
+            pair.check()
+            count += 1
+            state = pair.reference
+            reached |= {"several steps"} if state.is_turn_open else set()
+            reached |= {"pass"} if state.history[-1:] == ["pass"] else set()
+            reached |= {"occurred again"} if state.occurrences > 1 else set()
+            reached |= {state.outcome.termination} if state.outcome is not None else set()
+    wanted: set[object] = set()
+    wanted |= {"several steps"} if "pending" in rules.fields else set()
+    wanted |= {"pass"} if rules.has_pass else set()
+    wanted |= {"occurred again"} if rules.has_repetition else set()
+    wanted |= {Termination.QUIET_LIMIT} if rules.quiet_limit is not None else set()
+    assert wanted <= reached, f"the walks of {rules.id} never reached {wanted - reached}"
+    assert len([x for x in reached if isinstance(x, Termination)]) >= 3
+
+
+def native(id: str) -> Callable[..., Game]:
+    return lambda **options: dk.game(id, **options)
+
+
+@pytest.mark.parametrize("id", NATIVE_IDS)
+def test_every_game_has_a_reference_of_the_same_shape(id: str) -> None:
+    rules = reference_of(id)
+    for ruleset in rules.rulesets:
+        for setup in rules.start_fens:
+            for view in ("relative", "absolute"):
+                options = {"ruleset": ruleset, "setup": setup, "view": view}
+                game, expected = dk.game(id, **options), rules(**options)  # type: ignore[arg-type]
+                for name, feature in GAME_FEATURES.items():
+                    assert is_same(feature(game), feature(expected)), (id, options, name)
+
+
+@pytest.mark.parametrize("id", NATIVE_IDS)
+def test_random_walks(id: str) -> None:
+    run(native(id), reference_of(id), seed=0, size=SHORT_RUN)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(1, NUM_LONG_PARTS + 1))
+@pytest.mark.parametrize("id", NATIVE_IDS)
+def test_random_walks_long(id: str, seed: int) -> None:
+    run(native(id), reference_of(id), seed, LONG_RUN // NUM_LONG_PARTS)
+
+
+def check_damaged_fens(id: str, seed: int, size: int) -> None:
+    """A FEN with a few characters changed is read alike by both, or rejected by both."""
+    rules = reference_of(id)
+    generator = random.Random(f"{id} {seed}")
+    alphabet = sorted({*rules.pieces, *rules.pieces.lower(), *"0123456789/wb-@ []+x", "a1", "d4"})
+    num_read = 0
+    for number in range(size):
+        ruleset = rules.rulesets[number % len(rules.rulesets)]
+        native_game, reference_game = dk.game(id, ruleset=ruleset), rules(ruleset=ruleset)
+        fen = random_start(reference_game, generator)
+        for _ in range(generator.randint(0, 2)):
+            start = generator.randrange(len(fen))
+            stop = start + generator.randrange(2)
+            fen = fen[:start] + generator.choice([*alphabet, ""]) + fen[stop:]
+        try:
+            expected: State | None = reference_game.state(fen)
+        except FenError:
+            expected = None
+        try:
+            found: State | None = native_game.state(fen)
+        except FenError:
+            found = None
+        assert (found is None) == (expected is None), f"{fen!r}: {found} but {expected}"
+        if expected is not None:
+            Pair(native_game, reference_game, fen).check()
+            num_read += 1
+    assert size // 5 < num_read < size
+
+
+@pytest.mark.parametrize("id", NATIVE_IDS)
+def test_damaged_fens(id: str) -> None:
+    check_damaged_fens(id, seed=0, size=100)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("id", NATIVE_IDS)
+def test_damaged_fens_long(id: str) -> None:
+    check_damaged_fens(id, seed=1, size=10_000)
+
+
+class WrongDobutsu(Dobutsu):
+    """Hens may step diagonally backward."""
+
+    def legal_actions(self, position: Position) -> list[int]:
+        actions = super().legal_actions(position)
+        seen = self.seen_board(position.board, position.to_move)
+        more = [3 * 12 + x for x in range(3, 11) if seen[x] == "H" and not seen[x - 2].isupper()]
+        return actions + [action for action in more if (action % 12) % 3 < 2]
+
+
+def test_a_wrong_rule_is_found_and_shown() -> None:
+    with pytest.raises(pytest.fail.Exception) as found:
+        run(WrongDobutsu, Dobutsu, seed=0, size=SHORT_RUN)
+    for part in ("legal_actions differs", "native:", "reference:", "in  ", "from  ", "after  "):
+        assert part in str(found.value)
