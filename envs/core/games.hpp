@@ -4,10 +4,12 @@
 #include <tuple>
 
 #include "dobutsu/dobutsu.hpp"
+#include "drakoburg/drakoburg.hpp"
+#include "xiangqi/xiangqi.hpp"
 
 namespace deskovky {
 
-using AllGames = std::tuple<Dobutsu>;
+using AllGames = std::tuple<Dobutsu, Drakoburg, Xiangqi>;
 
 // Calls visit.template operator()<G>() for every game.
 template <class Visit>

@@ -1,5 +1,8 @@
 // Perft: counts the sequences of exactly `depth` complete turns (rules.md section 0). Repetition
 // and the quiet and length limits are ignored, every other rule applies.
+//
+// The last turn is not made but counted. A game may offer `count_turns(position)` for that: the
+// number of its complete legal turns, 0 if the game is over.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +14,9 @@ namespace deskovky {
 template <Game G>
 std::uint64_t perft(const G& game, const typename G::Position& position, int depth) {
   if (depth == 0) return 1;
+  if constexpr (requires { game.count_turns(position); }) {
+    if (depth == 1 && !position.is_turn_open()) return game.count_turns(position);
+  }
   if (!position.is_turn_open() && game.outcome(position).is_over()) return 0;
   ActionList actions;
   game.legal_actions(position, actions);

@@ -178,7 +178,8 @@ class State {
     if (G::kInfo.uses_repetition) {
       const std::uint64_t key = game_.key(position_);
       int occurrences = 1;
-      for (int i = static_cast<int>(turn_starts_.size()) - 2; i >= 0; i -= 2) {
+      const int num_turns = static_cast<int>(turn_starts_.size());
+      for (int i = num_turns - 2; i >= num_turns - reversible_turns(); i -= 2) {
         if (turn_starts_[i].key == key) {
           occurrences = turn_starts_[i].occurrences + 1;
           break;
@@ -191,6 +192,16 @@ class State {
     if (!outcome_.is_over() && position_.turns >= game_.options.max_turns) {
       outcome_ = draw(Termination::kMaxTurns);
     }
+  }
+
+  // How many turns back an equal position can lie. A game may narrow that by offering
+  // `reversible_turns(position)`.
+  int reversible_turns() const {
+    const int num_turns = static_cast<int>(turn_starts_.size());
+    if constexpr (requires { game_.reversible_turns(position_); }) {
+      return std::min<int>(num_turns, game_.reversible_turns(position_));
+    }
+    return num_turns;
   }
 
   template <class IsWorthFollowing, class Visit>
