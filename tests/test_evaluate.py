@@ -33,8 +33,8 @@ class FixedPlayer(RandomOpponent):
         return np.full(len(states), self.action, np.int32)
 
 
-def dobutsu_match(seed: int = 0, **options: int) -> Match:
-    return evaluate("dobutsu_v0", RandomOpponent(), HashOpponent(), 40, seed=seed, **options)
+def dobutsu_match(seed: int = 0) -> Match:
+    return evaluate("dobutsu_v0", RandomOpponent(), HashOpponent(), 40, seed=seed)
 
 
 @pytest.mark.parametrize(

@@ -22,16 +22,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import tyro
-from numpy.typing import NDArray
 from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from deskovky.agents.protocol import Agent
 from deskovky.envs.protocol import Game, Outcome, State
 from deskovky.envs.support import as_game, illegal_action_error
 from deskovky.errors import ConfigurationError, IllegalActionError
@@ -39,23 +39,6 @@ from deskovky.errors import ConfigurationError, IllegalActionError
 FORMAT = "deskovky-evaluation"
 FORMAT_VERSION = 1
 Z_95 = 1.959963984540054  # the normal distribution lies within +-Z_95 with probability 95 %
-
-
-class Player(Protocol):
-    """What a match needs of an agent (see deskovky.agents)."""
-
-    @property
-    def name(self) -> str:
-        """What tables call it."""
-        ...
-
-    def act_batch(self, states: Sequence[State]) -> NDArray[np.int32]:
-        """Return one legal action for each state, ``[len(states)]`` int32."""
-        ...
-
-    def reset(self, seed: int | None = None) -> None:
-        """Forget what was remembered of earlier games, and start the random stream of `seed`."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -135,8 +118,8 @@ def wilson_interval(score: float, games: int, z: float = Z_95) -> tuple[float, f
 
 def evaluate(
     game: Game | str,
-    agent_a: Player,
-    agent_b: Player,
+    agent_a: Agent,
+    agent_b: Agent,
     games: int = 200,
     seed: int = 0,
     opening_turns: int = 2,
@@ -157,13 +140,7 @@ def evaluate(
     agent, if one returns anything but a legal action for each state.
     """
     game = as_game(game, {})
-    if games < 2 or games % 2:
-        raise ConfigurationError(f"games must be even and at least 2, not {games}")
-    if opening_turns < 0 or num_parallel < 1:
-        raise ConfigurationError(
-            f"opening_turns must be at least 0 and num_parallel at least 1, not {opening_turns} "
-            f"and {num_parallel}"
-        )
+    _check_numbers(games, opening_turns, num_parallel)
     agents = (agent_a, agent_b)
     opening_seed, *agent_seeds = np.random.SeedSequence(seed).spawn(3)
     for agent, agent_seed in zip(agents, agent_seeds, strict=True):
@@ -186,6 +163,16 @@ def evaluate(
                     if on_game:
                         on_game()
     return _summary(agent_a.name, agent_b.name, openings, [finished[i] for i in range(games)])
+
+
+def _check_numbers(games: int, opening_turns: int, num_parallel: int) -> None:
+    if games < 2 or games % 2:
+        raise ConfigurationError(f"games must be even and at least 2, not {games}")
+    if opening_turns < 0 or num_parallel < 1:
+        raise ConfigurationError(
+            f"opening_turns must be at least 0 and num_parallel at least 1, not {opening_turns} "
+            f"and {num_parallel}"
+        )
 
 
 def _openings(game: Game, count: int, opening_turns: int, rng: np.random.Generator) -> list[State]:
@@ -220,7 +207,7 @@ def _random_opening(game: Game, turns: int, rng: np.random.Generator) -> State |
     return None if state.is_over else state
 
 
-def _play(agent: Player, states: list[State]) -> None:
+def _play(agent: Agent, states: list[State]) -> None:
     """Let `agent` make one step in each of `states`."""
     if not states:
         return
@@ -360,6 +347,7 @@ def run(args: Args) -> list[Match]:
 
     if len(args.agents) < 2:
         raise ConfigurationError(f"it takes at least two agents, not {len(args.agents)}")
+    _check_numbers(args.games, args.opening_turns, args.num_parallel)
     game = registered_game(
         args.game, ruleset=args.ruleset, setup=args.setup, max_turns=args.max_turns
     )

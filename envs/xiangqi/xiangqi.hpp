@@ -84,8 +84,8 @@ struct Xiangqi {
     list.clear();
     const int mover = position.to_move();
     ActionSet<kInfo.num_actions()> actions;
-    visit_moves(position, [&](int from, int to) {
-      actions.add(action_of(turned(from, mover), turned(to, mover)));
+    visit_moves(position, [&](int from, int plane) {
+      actions.add(plane * kNumSquares + turned(from, mover));
       return true;
     });
     actions.list(list);
@@ -285,6 +285,7 @@ struct Xiangqi {
   // XQ-1 for the pieces that do not move along lines.
   struct Leap {
     std::uint8_t to, through;  // `through` must be empty; kNowhere always is
+    std::uint8_t plane;
   };
   struct Leaps {
     std::uint8_t size;
@@ -295,17 +296,12 @@ struct Xiangqi {
   };
   struct Tables {
     std::array<std::uint8_t, kNumSquares> file, rank;
-    std::array<std::array<std::uint8_t, 17>, 19> plane;  // by offset: rank + 9, file + 8
     std::array<std::array<std::array<Leaps, kNumSquares>, 7>, 2> leaps;  // by player, Piece, origin
   };
   static const Tables kTables;             // computed below
   static constexpr int kLongestLeap = 20;  // an elephant's, as a difference of squares
 
-  // Both as the mover sees the squares.
-  static Action action_of(int from, int to) {
-    const auto& [file, rank, plane, leaps] = kTables;
-    return plane[rank[to] + 9 - rank[from]][file[to] + 8 - file[from]] * kNumSquares + from;
-  }
+  // As the mover sees the squares.
   static Move squares_of(Action action) {
     const int square = action % kNumSquares;
     return {square, moved(square, kOffsets[action / kNumSquares])};
@@ -350,7 +346,7 @@ struct Xiangqi {
     const int from = position.squares[player][slot], piece = kPieces[slot];
     if (piece == R || piece == C) return num_between(position, from, target) == num_screens(piece);
     if (std::abs(target - from) > kLongestLeap) return false;
-    for (const auto [to, through] : kTables.leaps[player][piece][from]) {
+    for (const auto [to, through, plane] : kTables.leaps[player][piece][from]) {
       if (to == target) return position.board[through] == kEmpty;
     }
     return false;
@@ -382,66 +378,70 @@ struct Xiangqi {
     }
     for (const int slot : {5, 6}) {
       if (enemy[slot] == kNowhere || std::abs(enemy[slot] - general) > kLongestLeap) continue;
-      for (const auto [to, through] : kTables.leaps[1 - mover][N][enemy[slot]]) {
+      for (const auto [to, through, plane] : kTables.leaps[1 - mover][N][enemy[slot]]) {
         if (to == general) is_sensitive[through] = true;
       }
     }
     return is_sensitive;
   }
 
-  // Calls visit(from, to) for every legal move until it returns false; returns whether it never
-  // did.
+  // Calls visit(origin, plane) for every legal move until it returns false; returns whether it
+  // never did.
   template <class Visit>
   bool visit_moves(const Position& position, Visit&& visit) const {
     const int mover = position.to_move();
     const auto is_sensitive = sensitive_squares(position);
     const Chain& chain = position.chains[mover];
     const int barred = chain.length == kMaxChain ? chain.checker : kNobody;  // XQ-4
-    for (int slot = 0; slot < kNumSlots; ++slot) {
+    for (int slot = kNumSlots - 1; slot >= 0; --slot) {  // the general, the slowest, last
       const int from = position.squares[mover][slot];
       if (from == kNowhere) continue;
       const bool always_look =
           position.is_check || slot == 0 || slot == barred || is_sensitive[from];
-      const auto visit_if_legal = [&](int to) {
+      const auto visit_if_legal = [&](int to, int plane) {
         if (always_look || is_sensitive[to]) {
           Position next = position;
           move(next, from, to);
           if (is_attacked(next, mover)) return true;
           if (slot == barred && is_attacked(next, 1 - mover)) return true;
         }
-        return visit(from, to);
+        return visit(from, plane);
       };
       if (!visit_targets(position, slot, from, visit_if_legal)) return false;
     }
     return true;
   }
 
-  // The same for the targets of one piece of the mover by XQ-1.
+  // The same with visit(target, plane) for the moves of one piece of the mover by XQ-1.
   template <class Visit>
   static bool visit_targets(const Position& position, int slot, int from, Visit&& visit) {
     const int mover = position.to_move(), piece = kPieces[slot];
     const auto is_free = [&](int to) { return position.board[to] == kEmpty; };
     const auto is_enemy = [&](int to) { return position.board[to] / kNumSlots == 1 - mover; };
     if (piece != R && piece != C) {
-      for (const auto [to, through] : kTables.leaps[mover][piece][from]) {
+      for (const auto [to, through, plane] : kTables.leaps[mover][piece][from]) {
         if (!is_free(through) || !(is_free(to) || is_enemy(to))) continue;
-        if (!visit(to)) return false;
+        if (!visit(to, plane)) return false;
       }
       return true;
     }
-    const int file = kTables.file[from], rank = kTables.rank[from];
-    for (const auto [distance, step] :
-         {Line{9 - rank, 9}, Line{rank, -9}, Line{8 - file, 1}, Line{file, -1}}) {
-      const int end = from + (distance + 1) * step;
-      int to = from + step;
-      for (; to != end && is_free(to); to += step) {
-        if (!visit(to)) return false;
+    const int own_from = turned(from, mover);
+    const int file = kTables.file[own_from], rank = kTables.rank[own_from];
+    struct Direction {
+      int plane, step, length;
+    };
+    for (const auto [first_plane, own_step, length] :
+         {Direction{0, 9, 9 - rank}, {9, -9, rank}, {18, 1, 8 - file}, {26, -1, file}}) {
+      const int step = mover ? -own_step : own_step, end = first_plane + length;
+      int to = from + step, plane = first_plane;
+      for (; plane != end && is_free(to); ++plane, to += step) {
+        if (!visit(to, plane)) return false;
       }
-      if (piece == C && to != end) {
-        do to += step;
-        while (to != end && is_free(to));
+      if (piece == C && plane != end) {
+        do ++plane, to += step;
+        while (plane != end && is_free(to));
       }
-      if (to != end && is_enemy(to) && !visit(to)) return false;
+      if (plane != end && is_enemy(to) && !visit(to, plane)) return false;
     }
     return true;
   }
@@ -608,31 +608,31 @@ inline constexpr Xiangqi::Tables Xiangqi::kTables = [] {
     tables.file[square] = static_cast<std::uint8_t>(square % 9);
     tables.rank[square] = static_cast<std::uint8_t>(square / 9);
   }
-  const auto add_leap = [&](int player, int piece, int from, Offset offset, Offset through) {
-    const int to = moved(from, offset);
+  const auto add_leap = [&](int player, int piece, int from, int plane, Offset through) {
+    const int to = moved(from, kOffsets[plane]);
     if (to < 0 || !is_reachable(piece, from) || !is_reachable(piece, to)) return;
     // Worked out as the owner sees the squares, kept as player 0 does.
     Leaps& leaps = tables.leaps[player][piece][turned(from, player)];
     const bool is_free = through.file == 0 && through.rank == 0;
     leaps.leaps[leaps.size++] = {
         static_cast<std::uint8_t>(turned(to, player)),
-        is_free ? kNowhere : static_cast<std::uint8_t>(turned(moved(from, through), player))};
+        is_free ? kNowhere : static_cast<std::uint8_t>(turned(moved(from, through), player)),
+        static_cast<std::uint8_t>(plane)};
   };
   for (int plane = 0; plane < 50; ++plane) {
     const Offset offset = kOffsets[plane];
-    tables.plane[offset.rank + 9][offset.file + 8] = static_cast<std::uint8_t>(plane);
     const bool is_step = plane == 0 || plane == 9 || plane == 18 || plane == 26;
     for (int player = 0; player < 2; ++player) {
       for (int from = 0; from < kNumSquares; ++from) {
         const bool is_across = from >= 45;
-        if (is_step) add_leap(player, K, from, offset, {0, 0});
+        if (is_step) add_leap(player, K, from, plane, {0, 0});
         if (plane == 0 || (is_step && plane != 9 && is_across)) {
-          add_leap(player, P, from, offset, {0, 0});
+          add_leap(player, P, from, plane, {0, 0});
         }
         const Offset half = {offset.file / 2, offset.rank / 2};  // of a horse: its leg
-        if (34 <= plane && plane < 42) add_leap(player, N, from, offset, half);
-        if (42 <= plane && plane < 46) add_leap(player, B, from, offset, half);
-        if (46 <= plane) add_leap(player, A, from, offset, {0, 0});
+        if (34 <= plane && plane < 42) add_leap(player, N, from, plane, half);
+        if (42 <= plane && plane < 46) add_leap(player, B, from, plane, half);
+        if (46 <= plane) add_leap(player, A, from, plane, {0, 0});
       }
     }
   }

@@ -1,0 +1,286 @@
+"""The things that benchmarks time, ours and our peers': `python benchmarks/workloads.py NAME`.
+
+Each function prepares its subject and returns a callable that does a piece of work and returns how
+many units it did (steps, nodes, simulations). The program repeats that for some CPU seconds and
+prints one line of JSON. `run.py` starts it in a process of its own for every single measurement.
+"""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+Work = Callable[[], int]
+
+NUM_ENVS = 1024
+BATCH = 64  # games searched at once
+NUM_SIMULATIONS = 32
+
+
+# --- Vectors of games, random legal play, observations and masks written, autoreset ---------------
+
+
+def vector(game: str = "dobutsu_v0", num_threads: int = 1) -> Work:
+    import deskovky as dk
+
+    games = dk.make_vec(game, num_envs=NUM_ENVS, num_threads=num_threads, seed=0)
+    games.reset()
+
+    def work() -> int:
+        for _ in range(50):
+            games.step(games.sample_actions())
+        return 50 * NUM_ENVS
+
+    return work
+
+
+def vector_2_threads() -> Work:
+    return vector(num_threads=2)
+
+
+def vector_pgx() -> Work:
+    import jax
+    import jax.numpy as jnp
+    import pgx
+    from pgx.experimental.wrappers import auto_reset
+
+    env = pgx.make("animal_shogi")
+    step_fn = jax.vmap(auto_reset(env.step, env.init))
+
+    @jax.jit
+    def step(state: Any, key: Any) -> Any:
+        logits = jnp.where(state.legal_action_mask, 0.0, -jnp.inf)
+        key, sampling, stepping = jax.random.split(key, 3)
+        actions = jax.random.categorical(sampling, logits)
+        return step_fn(state, actions, jax.random.split(stepping, NUM_ENVS)), key
+
+    state = jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(0), NUM_ENVS))
+    key = jax.random.PRNGKey(1)
+
+    def work() -> int:
+        nonlocal state, key
+        for _ in range(5):
+            state, key = step(state, key)
+        jax.block_until_ready(state.observation)
+        return 5 * NUM_ENVS
+
+    return work
+
+
+# --- The PettingZoo loop: last, a masked choice, step ---------------------------------------------
+
+
+def aec_loop(env: Any, is_sampled: bool = False) -> Work:
+    """The choice is Gymnasium's `sample(mask)`, or one that costs next to nothing."""
+    from random import random
+
+    def work() -> int:
+        steps = 0
+        while steps < 2000:
+            env.reset(seed=0)
+            for agent in env.agent_iter():
+                observation, _, terminated, truncated, _ = env.last()
+                if terminated or truncated:
+                    env.step(None)
+                elif is_sampled:
+                    env.step(env.action_space(agent).sample(observation["action_mask"]))
+                else:
+                    legal = observation["action_mask"].nonzero()[0]
+                    env.step(legal[int(random() * len(legal))])
+                steps += 1
+        return steps
+
+    return work
+
+
+def aec(is_sampled: bool = False) -> Work:
+    import deskovky as dk
+
+    return aec_loop(dk.make("dobutsu_v0"), is_sampled)
+
+
+def aec_sampled() -> Work:
+    return aec(is_sampled=True)
+
+
+def aec_nothing_sampled() -> Work:
+    return aec_nothing(is_sampled=True)
+
+
+def aec_connect_four_sampled() -> Work:
+    return aec_connect_four(is_sampled=True)
+
+
+def aec_nothing(is_sampled: bool = False) -> Work:
+    """An environment of the same shapes that does nothing: the floor of the loop itself."""
+    import numpy as np
+    from gymnasium import spaces
+    from pettingzoo import AECEnv
+
+    class Nothing(AECEnv[str, Any, Any]):
+        metadata = {"name": "nothing", "render_modes": [], "is_parallelizable": False}
+
+        def __init__(self) -> None:
+            self.possible_agents = ["player_0", "player_1"]
+            self.spaces = {agent: spaces.Discrete(132) for agent in self.possible_agents}
+            mask = np.zeros(132, np.int8)
+            mask[:8] = 1
+            self.seen = {"observation": np.zeros((17, 4, 3), np.float32), "action_mask": mask}
+
+        def action_space(self, agent: str) -> Any:
+            return self.spaces[agent]
+
+        def observe(self, agent: str) -> Any:
+            return self.seen
+
+        def reset(self, seed: int | None = None, options: Any = None) -> None:
+            self.agents = list(self.possible_agents)
+            self.agent_selection = "player_0"
+            self.rewards = dict.fromkeys(self.agents, 0.0)
+            self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+            self.terminations = dict.fromkeys(self.agents, False)
+            self.truncations = dict.fromkeys(self.agents, False)
+            self.infos = {agent: {} for agent in self.agents}
+            self.num_steps = 0
+
+        def step(self, action: Any) -> None:
+            if self.terminations[self.agent_selection]:
+                self.agents.remove(self.agent_selection)
+            self.agent_selection = "player_1" if self.agent_selection == "player_0" else "player_0"
+            self.num_steps += 1
+            if self.num_steps == 40:
+                self.terminations = dict.fromkeys(self.possible_agents, True)
+
+    return aec_loop(Nothing(), is_sampled)
+
+
+def aec_connect_four(is_sampled: bool = False) -> Work:
+    from pettingzoo.classic import connect_four_v3
+
+    return aec_loop(connect_four_v3.env(), is_sampled)
+
+
+def state_api() -> Work:
+    """Random play through the Python State, without observations."""
+    import numpy as np
+
+    import deskovky as dk
+
+    game = dk.game("dobutsu_v0")
+    rng = np.random.default_rng(0)
+
+    def work() -> int:
+        steps = 0
+        while steps < 2000:
+            state = game.state()
+            while not state.is_over:
+                actions = state.legal_actions()
+                state.apply(actions[int(rng.integers(len(actions)))])
+                steps += 1
+        return steps
+
+    return work
+
+
+# --- Perft ----------------------------------------------------------------------------------------
+
+
+def perft() -> Work:
+    import deskovky as dk
+
+    game = dk.game("dobutsu_v0", ruleset="fairy")
+    return lambda: game.perft(8)
+
+
+def perft_fairy_stockfish() -> Work:
+    """Fairy-Stockfish's variant dobutsu; see build_fairy_stockfish.sh."""
+    program = os.environ["FAIRY_STOCKFISH"]
+    commands = "setoption name UCI_Variant value dobutsu\nposition startpos\ngo perft 8\nquit\n"
+
+    def work() -> int:
+        done = subprocess.run([program], input=commands, capture_output=True, text=True, check=True)
+        return int(done.stdout.split("Nodes searched:")[1].split()[0])
+
+    return work
+
+
+# --- Search ---------------------------------------------------------------------------------------
+
+
+def mcts() -> Work:
+    import deskovky as dk
+
+    state = dk.game("dobutsu_v0").state()
+    agent = dk.agent("mcts:simulations=10000", seed=0)
+
+    def work() -> int:
+        agent.act(state)
+        return 10000
+
+    return work
+
+
+def minimax() -> Work:
+    import deskovky as dk
+    from deskovky import _core
+
+    state = dk.game("dobutsu_v0").state()
+    return lambda: _core.minimax(state, depth=8).nodes
+
+
+# --- Starting -------------------------------------------------------------------------------------
+
+
+def import_peers() -> Work:
+    return one_process("import gymnasium, pettingzoo")
+
+
+def import_deskovky() -> Work:
+    return one_process("import gymnasium, pettingzoo, deskovky")
+
+
+def one_process(code: str) -> Work:
+    def work() -> int:
+        subprocess.run([sys.executable, "-c", code], check=True)
+        return 1
+
+    return work
+
+
+def first_step() -> Work:
+    """make, reset and the first step of a fresh process; the unit is one second of it."""
+    import deskovky as dk
+
+    start = time.perf_counter()
+    env = dk.make("dobutsu_v0")
+    env.reset(seed=0)
+    env.step(int(env.state_object.legal_actions()[0]))
+    seconds = time.perf_counter() - start
+    print(json.dumps({"units": 1, "cpu_s": seconds, "wall_s": seconds}))
+    raise SystemExit
+
+
+def cpu_seconds() -> float:
+    """CPU seconds of this process, all its threads and the programs that it ran."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def main() -> None:
+    name, seconds = sys.argv[1], float(sys.argv[2])
+    work = globals()[name]()
+    work()  # warm up: compilation, caches
+    units = 0
+    cpu, wall = cpu_seconds(), time.perf_counter()
+    while cpu_seconds() - cpu < seconds:
+        units += work()
+    cpu, wall = cpu_seconds() - cpu, time.perf_counter() - wall
+    print(json.dumps({"units": units, "cpu_s": cpu, "wall_s": wall}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,345 @@
+"""The native engine of deskovky: games, vectors of games and searches."""
+
+from collections.abc import Sequence
+from typing import Annotated, SupportsIndex
+
+import numpy
+import numpy.typing
+from numpy.typing import NDArray
+
+import deskovky.envs.protocol
+
+
+class Game:
+    """A native game under fixed options. See deskovky.envs.protocol.Game."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def ruleset(self) -> str: ...
+
+    @property
+    def setup(self) -> str: ...
+
+    @property
+    def max_turns(self) -> int: ...
+
+    @property
+    def view(self) -> str: ...
+
+    @property
+    def num_actions(self) -> int: ...
+
+    @property
+    def action_shape(self) -> tuple[int, int, int]: ...
+
+    @property
+    def observation_shape(self) -> tuple[int, int, int]: ...
+
+    @property
+    def rulesets(self) -> tuple[str, ...]: ...
+
+    @property
+    def setups(self) -> tuple[str, ...]: ...
+
+    @property
+    def mirror_actions(self) -> numpy.typing.NDArray[numpy.int32] | None: ...
+
+    def state(self, fen: str | None = None) -> State:
+        """Return a new state at the start, or at `fen`; raises FenError."""
+
+    def perft(self, depth: int, fen: str | None = None) -> int:
+        """Count the sequences of exactly `depth` turns."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple[object, ...]: ...
+
+def make_game(id: str, ruleset: str | None = None, setup: str | None = None, max_turns: int | None = None, view: str = 'relative') -> Game:
+    """Return a native game; raises UnknownGameError or ConfigurationError."""
+
+def native_game_ids() -> list[str]:
+    """The ids of all games that this module was built with."""
+
+class State:
+    """One game in progress. See deskovky.envs.protocol.State."""
+
+    @property
+    def game(self) -> Game: ...
+
+    @property
+    def history(self) -> list[str]:
+        """The texts of the turns so far."""
+
+    @property
+    def to_move(self) -> int:
+        """The player who acts next, 0 or 1."""
+
+    @property
+    def is_turn_open(self) -> bool:
+        """True between two steps of one turn."""
+
+    @property
+    def occurrences(self) -> int:
+        """
+        How often the position has occurred at the start of a turn, this time included.
+        """
+
+    @property
+    def is_over(self) -> bool: ...
+
+    @property
+    def outcome(self) -> deskovky.envs.protocol.Outcome | None: ...
+
+    def returns(self) -> tuple[float, float]:
+        """
+        Return the rewards of player 0 and 1, summed to now: +1.0, 0.0 or -1.0.
+        """
+
+    def legal_actions(self) -> numpy.typing.NDArray[numpy.int32]:
+        """Return the legal actions, ascending, [k] int32."""
+
+    def legal_action_mask(self) -> numpy.typing.NDArray[numpy.bool_]:
+        """Return [num_actions] bool, true where legal."""
+
+    def apply(self, action: SupportsIndex) -> None:
+        """
+        Make one step; raises IllegalActionError and changes nothing if illegal.
+        """
+
+    def undo(self) -> None:
+        """Take back one step; raises IllegalActionError at the start."""
+
+    def copy(self) -> State:
+        """Return an independent copy with the whole history."""
+
+    def __copy__(self) -> State: ...
+
+    def __deepcopy__(self, memo: object) -> State: ...
+
+    def observation(self, player: int | None = None) -> numpy.typing.NDArray[numpy.float32]:
+        """
+        Return [planes, ranks, files] float32, seen by `player` (default: to_move).
+        """
+
+    def fen(self) -> str:
+        """Return the position as FEN, without the history."""
+
+    def action_to_text(self, action: SupportsIndex) -> str:
+        """Return the move text of one step."""
+
+    def action_from_text(self, text: str) -> int:
+        """Return the legal action with that text; raises IllegalActionError."""
+
+    def turns(self, limit: int | None = None) -> list[str]:
+        """Return the legal turns as text, at most `limit`."""
+
+    def push(self, turn: str) -> None:
+        """
+        Make a whole turn given as text; raises IllegalActionError and changes nothing.
+        """
+
+    def key(self) -> int:
+        """Return the 64-bit repetition key of the position."""
+
+    def num_pieces(self, player: int) -> int:
+        """Return how many pieces `player` has on the board."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple[object, ...]: ...
+
+    __hash__: None = None
+
+def restore_state(game: Game, start_fen: str, actions: Sequence[int]) -> State:
+    """
+    Return the state after `actions` from `start_fen`: what pickling stores.
+    """
+
+class VectorEngine:
+    """
+    N games stepped by native threads into arrays that the next call overwrites.
+    """
+
+    def __init__(self, game: Game, num_envs: int, num_threads: int = 1, seed: int = 0, autoreset: str = 'next_step', opening_turns: int = 0) -> None: ...
+
+    @property
+    def game(self) -> Game: ...
+
+    @property
+    def num_envs(self) -> int: ...
+
+    @property
+    def observations(self) -> numpy.typing.NDArray[numpy.float32]:
+        """[N, C, H, W] float32, seen by the player to move; read-only."""
+
+    @property
+    def final_observations(self) -> numpy.typing.NDArray[numpy.float32]:
+        """
+        [N, C, H, W] float32, the last one of each game that this step ended; same-step only.
+        """
+
+    @property
+    def legal_action_mask(self) -> numpy.typing.NDArray[numpy.bool_]:
+        """[N, A] bool, true where legal; read-only."""
+
+    @property
+    def to_move(self) -> numpy.typing.NDArray[numpy.int8]:
+        """[N] int8."""
+
+    @property
+    def rewards(self) -> numpy.typing.NDArray[numpy.float32]:
+        """[N, 2] float32, of player 0 and 1 in this step."""
+
+    @property
+    def terminated(self) -> numpy.typing.NDArray[numpy.bool_]:
+        """[N] bool: a rule ended the game in this step."""
+
+    @property
+    def truncated(self) -> numpy.typing.NDArray[numpy.bool_]:
+        """[N] bool: the cap max_turns ended the game in this step."""
+
+    def reset(self, seed: int | None = None, mask: Annotated[NDArray, dict(writable=False)] | None = None) -> None:
+        """Start all games anew, or those where `mask`, [N] bool, is true."""
+
+    def step(self, actions: Annotated[NDArray, dict(writable=False)], active: Annotated[NDArray, dict(writable=False)] | None = None) -> None:
+        """
+        Step all games, or those where `active`, [N] bool, is true; `actions` is [N] int32 or int64. Raises IllegalActionError, naming the game, before anything changes.
+        """
+
+    def sample_actions(self) -> numpy.typing.NDArray[numpy.int32]:
+        """
+        Return a uniformly random legal action of each game, [N] int32; 0 where it has ended.
+        """
+
+    def state(self, i: int) -> State:
+        """Return a copy of the state of game `i`."""
+
+class MinimaxResult:
+    """What a minimax search found."""
+
+    @property
+    def action(self) -> int:
+        """The best action."""
+
+    @property
+    def score(self) -> int:
+        """
+        For the player to move, in hundredths of the weakest piece; a win that ends the game after n turns is 1,000,000 - n, a loss -1,000,000 + n.
+        """
+
+    @property
+    def value(self) -> float:
+        """
+        For the player to move, in [-1, 1]: +1 or -1 if proven, else the score squashed.
+        """
+
+    @property
+    def turns_to_end(self) -> int | None:
+        """
+        After how many turns a proven win or loss ends the game; None if nothing is proven.
+        """
+
+    @property
+    def depth(self) -> int:
+        """
+        How many turns ahead was searched. Less than asked for once a win or loss is proven, which no deeper search changes.
+        """
+
+    @property
+    def nodes(self) -> int:
+        """How many positions were visited."""
+
+    @property
+    def principal_variation(self) -> list[int]:
+        """The best play of both, as actions, `action` first."""
+
+def minimax(state: deskovky.envs.protocol.State, *, depth: int | None = None, nodes: int | None = None, time_ms: float | None = None, seed: int = 0, table_mb: int = 16) -> MinimaxResult:
+    """
+    Search a state by iterative deepening alpha-beta, until the first limit.
+
+    `depth` is in turns. The first turn is always searched. `seed` decides between equal actions. `table_mb` bounds the transposition table. Raises IllegalActionError if the game is over, ConfigurationError for a limit out of range or none.
+    """
+
+def check_minimax_options(*, depth: int | None, nodes: int | None, time_ms: float | None, table_mb: int) -> None:
+    """Raise ConfigurationError if `minimax` would."""
+
+class MctsResult:
+    """What a Monte Carlo tree search found: its tree."""
+
+    @property
+    def action(self) -> int:
+        """
+        The best action: a proven win, else the most visited that is not proven lost.
+        """
+
+    @property
+    def value(self) -> float:
+        """
+        The mean result for the player to move, in [-1, 1]; the exact one if proven.
+        """
+
+    @property
+    def is_proven(self) -> bool:
+        """
+        True if `value` is the result under perfect play; the search stopped there.
+        """
+
+    @property
+    def simulations(self) -> int:
+        """How many were made."""
+
+    @property
+    def visit_counts(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """[num_actions] int32."""
+
+    @property
+    def node_parents(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """
+        [nodes] int32: the index of each node's parent. The root is node 0, its parent -1.
+        """
+
+    @property
+    def node_actions(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """[nodes] int32: the action that leads to the node; 0 at the root."""
+
+    @property
+    def node_visits(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """[nodes] int32. Children never visited are nodes too."""
+
+    @property
+    def node_values(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        [nodes] float64: the mean or proven result for player 0; 0 if never visited.
+        """
+
+    @property
+    def node_is_proven(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
+        """[nodes] bool."""
+
+def mcts(state: deskovky.envs.protocol.State, *, simulations: int, exploration: float, seed: int = 0) -> MctsResult:
+    """
+    Search a state by UCT with uniformly random rollouts to the end of the game.
+
+    Stops early once the result is proven. `exploration` is the factor c of UCT. Raises IllegalActionError if the game is over, ConfigurationError for a value out of range.
+    """
+
+def check_mcts_options(*, simulations: int, exploration: float) -> None:
+    """Raise ConfigurationError if `mcts` would."""
+
+def greedy_actions(state: deskovky.envs.protocol.State) -> numpy.typing.NDArray[numpy.int32]:
+    """
+    Return the actions that win at once; if none, those that capture; if none, all legal ones: [k] int32, ascending. Raises IllegalActionError if the game is over.
+    """
+
+def evaluate(state: deskovky.envs.protocol.State) -> int:
+    """
+    Return what minimax thinks of an unfinished position without looking ahead: hundredths of the weakest piece, for the player to move.
+    """
