@@ -103,17 +103,24 @@ class PlayerSeat:
 
 
 @dataclass(frozen=True)
-class DraughtsSeat(PlayerSeat):
-    """A seat at a square board that the players see turned by 180 degrees.
+class BoardSeat(PlayerSeat):
+    """A seat at a board that the players see turned by 180 degrees.
 
     Positions may be lists of pieces such as ``"Md4 me5"``.
     """
 
     size: int
+    """The number of files."""
+
+    num_ranks: int = 0  # as many as files
+
+    keeps_files: bool = False
+    """True if the players see the board mirrored top to bottom instead."""
 
     def turned_fen(self, fen: str) -> str:
         board, side, *rest = fen.split(" ")
-        ranks = [re.findall("10|.", rank)[::-1] for rank in board.split("/")[::-1]]
+        order = 1 if self.keeps_files else -1
+        ranks = [re.findall("10|.", rank)[::order] for rank in board.split("/")[::-1]]
         board = "/".join("".join(rank) for rank in ranks).swapcase()
         return " ".join(
             [board, "bw"["wb".index(side)], *map(self.turned_text, rest[:1]), *rest[1:]]
@@ -122,7 +129,8 @@ class DraughtsSeat(PlayerSeat):
     def turned_text(self, text: str) -> str:
         def turned_name(name: re.Match[str]) -> str:
             files = FILES[: self.size]
-            return files[::-1][files.index(name[1])] + str(self.size + 1 - int(name[2]))
+            file = name[1] if self.keeps_files else files[::-1][files.index(name[1])]
+            return file + str((self.num_ranks or self.size) + 1 - int(name[2]))
 
         return re.sub("([a-j])([0-9]+)", turned_name, text)
 
@@ -130,7 +138,7 @@ class DraughtsSeat(PlayerSeat):
         self, board: str, ruleset: str = "standard", side: str = "w", **options: Any
     ) -> State:
         if "/" not in board:
-            board = board_of(board, self.size)
+            board = board_of(board, self.size, self.num_ranks)
         return super().state(board, ruleset, side, **options)
 
     def pieces(self, state: State) -> set[str]:
@@ -145,14 +153,23 @@ class DraughtsSeat(PlayerSeat):
                     pieces.add(f"{piece}{file}{rank}")
         return pieces
 
+    def targets(self, state: State, origin: str) -> set[str]:
+        """Return where the piece on `origin` can move."""
+        steps = (re.match("([a-j][0-9]+)([a-j][0-9]+)", turn) for turn in self.turns(state))
+        return {step[2] for step in steps if step is not None and step[1] == origin}
 
-def board_of(pieces: str, size: int) -> str:
-    """Return the first field of a FEN.
+
+class DraughtsSeat(BoardSeat):
+    """A seat at a square board that the players see turned by 180 degrees."""
+
+
+def board_of(pieces: str, num_files: int, num_ranks: int = 0) -> str:
+    """Return the first field of a FEN; the board is square if only the files are given.
 
     >>> board_of("Md1 me2 mf3", 7)
     '7/7/7/7/5m1/4m2/3M3'
     """
-    rows = [[EMPTY] * size for _ in range(size)]
+    rows = [[EMPTY] * num_files for _ in range(num_ranks or num_files)]
     for piece in pieces.split():
         rows[int(piece[2:]) - 1][FILES.index(piece[1])] = piece[0]
     ranks = ["".join(row) for row in reversed(rows)]

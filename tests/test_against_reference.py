@@ -11,7 +11,8 @@ without them fails here.
 import importlib
 import pkgutil
 import random
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +21,9 @@ import pytest
 import reference
 from reference.base import EMPTY, OWED_PLACEMENT, Position, ReferenceGame, ReferenceState
 from reference.dobutsu import Dobutsu
+from reference.drakoburg import bannerets
+from reference.xiangqi import POINTS, Move, chased, gives_check, is_general_exposed, legal_moves
+from reference.xiangqi import after as moved
 
 import deskovky as dk
 from deskovky.envs.protocol import Game, State, Termination
@@ -203,13 +207,7 @@ def random_start(game: ReferenceGame, generator: random.Random) -> str:
     for _ in range(num_edits):
         position = edited(game, position, generator)
 
-    limit = 100 if game.quiet_limit is None else game.quiet_limit
-    near_end = (game.max_turns + 1) // 2
-    position = replace(
-        position,
-        quiet=max(0, generator.choice([0, limit, limit]) - generator.randrange(6)),
-        move=max(1, generator.choice([1, 1, near_end]) + generator.randint(-4, 1)),
-    )
+    position = with_counters(game, position, generator)
     if "pending" in game.fields and generator.random() < 0.3:
         owed = [game.square_name(square) for square in range(num_squares)] + [OWED_PLACEMENT]
         for pending in generator.sample(owed, len(owed)):
@@ -217,6 +215,42 @@ def random_start(game: ReferenceGame, generator: random.Random) -> str:
             if position.is_turn_open:
                 break
     return game.write_fen(position)
+
+
+def with_counters(game: ReferenceGame, position: Position, generator: random.Random) -> Position:
+    """Return the position with counters that are at times near their limits."""
+    limit = 100 if game.quiet_limit is None else game.quiet_limit
+    near_end = (game.max_turns + 1) // 2
+    return replace(
+        position,
+        quiet=max(0, generator.choice([0, limit, limit]) - generator.randrange(6)),
+        move=max(1, generator.choice([1, 1, near_end]) + generator.randint(-4, 1)),
+    )
+
+
+ROYALS = {"dobutsu_v0": "Ll", "xiangqi_v0": "Kk", "drakoburg_v0": "Tt"}
+ATTACKERS = {"xiangqi_v0": "RRRRNNCC"}  # more likely than the other pieces
+
+
+def scattered(game: ReferenceGame, generator: random.Random, most: int = 7) -> str:
+    """Return the FEN of both royals and one to `most` other pieces, anywhere."""
+    kinds = game.pieces + ATTACKERS.get(game.id, "")
+    while True:
+        others = generator.choices(kinds + kinds.lower(), k=generator.randint(1, most))
+        board = list(game.no_pieces)
+        for piece in (*ROYALS[game.id], *others):
+            points = POINTS.get(piece.upper()) if game.id == "xiangqi_v0" else None
+            square = generator.choice(sorted(points or range(len(board))))
+            board[game.seen_square(square, int(piece.islower()))] = piece
+        position = Position(tuple(board), generator.randrange(2))
+        try:
+            position = game.read_fen(game.write_fen(position))
+        except FenError:
+            continue
+        if game.end_by_rule(position) is None:
+            if generator.random() < 0.4:
+                position = with_counters(game, position, generator)
+            return game.write_fen(position)
 
 
 # --- How they go on -------------------------------------------------------------------------------
@@ -247,19 +281,75 @@ def advances(state: ReferenceState, after: Position) -> tuple[int, ...]:
 
 
 def goes_back(state: ReferenceState, after: Position) -> tuple[int, ...]:
-    """Positions that have occurred, then turns that reset nothing."""
-    times = sum(after.is_same_placement(past.position) for past in state.moments[-12:])
-    return (times, after.quiet)
+    """Positions that have occurred, then own pieces on old squares, then what resets nothing."""
+    player = state.to_move
+    recent = [past.position for past in state.moments[-12:]]
+    times = sum(after.is_same_placement(past) for past in recent)
+    own_times = sum(squares(after, player) == squares(past, player) for past in recent)
+    return (times, own_times, after.quiet)
+
+
+def squares(position: Position, player: int) -> list[tuple[int, str]]:
+    """Return the pieces of `player` with their squares."""
+    return [
+        (x, piece)
+        for x, piece in enumerate(position.board)
+        if piece != EMPTY and piece.islower() == bool(player)
+    ]
+
+
+def restricts(state: ReferenceState, after: Position) -> tuple[int, ...]:
+    """Few replies: checks, mates and stalemates."""
+    return (-len(state.game.legal_actions(after)),)
+
+
+def checks(state: ReferenceState, after: Position) -> tuple[int, ...]:
+    """Checks in Xiangqi by the player who began, mostly with one piece; both go back."""
+    if state.to_move != state.moments[0].position.to_move:
+        return goes_back(state, after)
+    is_check = is_general_exposed(after.board, 1 - state.to_move)
+    return (is_check, after.extra[state.to_move].length, *goes_back(state, after))
+
+
+def chases(state: ReferenceState, after: Position) -> tuple[int, ...]:
+    """Chases in Xiangqi by the player who began; both go back, the other one from danger."""
+    before, player = state.moments[-1].position, state.to_move
+    if player == state.moments[0].position.to_move:
+        is_chase = bool(chased(before.board, last_move(before.board, after.board)))
+        return (is_chase, *goes_back(state, after))
+    dangers = {target for _, target in legal_moves(after.board, 1 - player)}
+    pieces = {square for square, _ in squares(after, player)}
+    return (-len(dangers & pieces), *goes_back(state, after))
+
+
+def last_move(before: Sequence[str], after: Sequence[str]) -> Move:
+    [origin] = [x for x, piece in enumerate(before) if piece != EMPTY and after[x] == EMPTY]
+    [target] = [x for x, piece in enumerate(before) if after[x] not in (EMPTY, piece)]
+    return origin, target
+
+
+def breeds(state: ReferenceState, after: Position) -> tuple[int, ...]:
+    """More bannerets of Drakoburg, then more pieces or the right to one."""
+    player = state.to_move
+    num_bannerets = len(bannerets(after.board, player))
+    num_pieces = len(pieces_of(after, player)) + after.is_turn_open
+    return (num_bannerets, num_pieces, *advances(state, after))
 
 
 BIASES: list[Bias | None] = [None, captures, advances, goes_back, spares]
+MORE_BIASES: dict[str, Sequence[Bias]] = {
+    "dobutsu_v0": [restricts],
+    "xiangqi_v0": [restricts] + [checks] * 4 + [chases] * 3,
+    "drakoburg_v0": [restricts, breeds, breeds],
+}
 
 
 def choose(state: ReferenceState, bias: Bias | None, generator: random.Random) -> int:
-    """Return a legal action: the one that `bias` likes best among a few, at times any."""
+    """Return a legal action: the one that `bias` likes best among some, at times any."""
     actions: list[int] = state.legal_actions().tolist()
-    candidates = generator.sample(actions, min(len(actions), 8))
-    if bias is None or generator.random() < 0.1:
+    is_choosy = state.game.has_repetition and bias in (goes_back, checks, chases)
+    candidates = generator.sample(actions, min(len(actions), 50 if is_choosy else 8))
+    if bias is None or generator.random() < (0.03 if is_choosy else 0.1):
         return candidates[0]
     game, position = state.game, state.moments[-1].position
     liking = {action: bias(state, game.step(position, action)) for action in candidates}
@@ -268,7 +358,7 @@ def choose(state: ReferenceState, bias: Bias | None, generator: random.Random) -
 
 def walk(pair: Pair, generator: random.Random, max_steps: int) -> Iterator[Pair]:
     """Yield `pair` at its start and after each step, undo or rebirth from FEN."""
-    bias = generator.choice(BIASES)
+    bias = generator.choice([*BIASES, *MORE_BIASES.get(pair.reference.game.id, ())])
     yield pair
     for _ in range(max_steps):
         if pair.reference.is_over and generator.random() < 0.5:
@@ -297,43 +387,83 @@ def reference_of(id: str) -> type[ReferenceGame]:
     return REFERENCES[id]
 
 
+def kinds(state: ReferenceState) -> set[object]:
+    """Return what is remarkable about a state."""
+    found: set[object] = set()
+    found |= {"several steps"} if state.is_turn_open else set()
+    found |= {"pass"} if state.history[-1:] == ["pass"] else set()
+    found |= {"occurred again"} if state.occurrences > 1 else set()
+    found |= {state.outcome.termination} if state.outcome is not None else set()
+    position = state.moments[-1].position
+    if state.game.id == "xiangqi_v0" and not state.is_over:
+        num_moves = len(legal_moves(position.board, state.to_move))
+        found |= {"a fourth check"} if num_moves > len(state.legal_actions()) else set()
+    if state.game.id == "drakoburg_v0":
+        num_bannerets = max(len(bannerets(position.board, player)) for player in (0, 1))
+        found |= {"three bannerets"} if num_bannerets > 2 else set()
+    return found
+
+
+MORE_KINDS: dict[str, set[object]] = {  # which a long run must reach
+    "xiangqi_v0": {
+        "a fourth check",
+        Termination.CHECKMATE,
+        Termination.STALEMATE,
+        Termination.PERPETUAL_CHECK,
+        Termination.PERPETUAL_CHASE,
+        Termination.REPETITION,
+        Termination.INSUFFICIENT_MATERIAL,
+    },
+    "drakoburg_v0": {
+        "three bannerets",
+        Termination.CHECKMATE,
+        Termination.STALEMATE,
+        Termination.NO_BANNERET,
+        Termination.REPETITION,
+    },
+}
+
+
 def run(make_native: Callable[..., Game], rules: type[ReferenceGame], seed: int, size: int) -> None:
-    """Compare in `size` positions, and see that they were of all kinds."""
+    """Compare in `size` positions, in up to five times as many until they were of all kinds."""
     generator = random.Random(f"{rules.id} {seed}")
     variants = [
         {"ruleset": ruleset, "setup": setup}
         for ruleset in rules.rulesets
         for setup in rules.start_fens
     ]
+    wanted: set[object] = set()
+    wanted |= {"several steps"} if "pending" in rules.fields else set()
+    wanted |= {"pass"} if rules.has_pass else set()
+    wanted |= {"occurred again"} if rules.has_repetition else set()
+    wanted |= {Termination.QUIET_LIMIT} if rules.quiet_limit is not None else set()
+    wanted |= MORE_KINDS.get(rules.id, set()) if size > SHORT_RUN else set()
     reached: set[object] = set()
     count = 0
     number = 0
-    while count < size:  # each walk goes to its end
+    while count < size or (count < 5 * size and not wanted <= reached):  # walks go to their end
         options: dict[str, Any] = {
             **variants[number % len(variants)],
             "max_turns": generator.choice([None, None, generator.randint(1, 60)]),
             "view": generator.choice(["relative", "relative", "absolute"]),
         }
         native_game, reference_game = make_native(**options), rules(**options)
-        is_from_start = generator.random() < 0.25
         number += 1
-        fen = None if is_from_start else random_start(reference_game, generator)
+        is_from_start = generator.random() < (0.15 if rules.id in ROYALS else 0.25)
+        if is_from_start:
+            fen = None
+        elif rules.id in ROYALS and generator.random() < 0.5:
+            fen = scattered(reference_game, generator)
+        else:
+            fen = random_start(reference_game, generator)
         max_steps = generator.choice([10, 30, 100]) * (1 + is_from_start)
         for pair in walk(Pair(native_game, reference_game, fen), generator, max_steps):
             pair.check()
             count += 1
-            state = pair.reference
-            reached |= {"several steps"} if state.is_turn_open else set()
-            reached |= {"pass"} if state.history[-1:] == ["pass"] else set()
-            reached |= {"occurred again"} if state.occurrences > 1 else set()
-            reached |= {state.outcome.termination} if state.outcome is not None else set()
-    wanted: set[object] = set()
-    wanted |= {"several steps"} if "pending" in rules.fields else set()
-    wanted |= {"pass"} if rules.has_pass else set()
-    wanted |= {"occurred again"} if rules.has_repetition else set()
-    wanted |= {Termination.QUIET_LIMIT} if rules.quiet_limit is not None else set()
+            reached |= kinds(pair.reference)
     assert wanted <= reached, f"the walks of {rules.id} never reached {wanted - reached}"
-    assert len([x for x in reached if isinstance(x, Termination)]) >= 2
+    num_terminations = len([x for x in reached if isinstance(x, Termination)])
+    assert num_terminations >= (3 if size > SHORT_RUN else 2)
 
 
 def native(id: str) -> Callable[..., Game]:
@@ -420,6 +550,85 @@ def test_damaged_fens(id: str) -> None:
 @pytest.mark.parametrize("id", NATIVE_IDS)
 def test_damaged_fens_long(id: str) -> None:
     check_damaged_fens(id, seed=1, size=10_000)
+
+
+# --- Repetition in Xiangqi ------------------------------------------------------------------------
+
+
+def hunting_cycle(generator: random.Random) -> tuple[str, list[str]] | None:
+    """Return a position and four turns back to it, mostly with checks or chases; None if unlucky.
+
+    Of the many positions that walks repeat, few ask for the finer points of XQ-6.
+    """
+    game = REFERENCES["xiangqi_v0"]()
+    position = game.read_fen(scattered(game, generator, most=generator.choice([4, 8, 14])))
+    position = replace(position, quiet=0, move=1)
+    player, start = position.to_move, position.board
+
+    def hunts(board: tuple[str, ...], move: Move) -> bool:
+        return gives_check(board, move) or bool(chased(board, move))
+
+    def replies(board: tuple[str, ...], who: int) -> list[Move]:
+        moves = [move for move in legal_moves(board, who) if board[move[1]] == EMPTY]
+        return generator.sample(moves, len(moves))
+
+    wants_hunt = generator.random() < 0.9
+    for out in replies(start, player):
+        if wants_hunt and not hunts(start, out):
+            continue
+        one = moved(start, out)
+        for reply in replies(one, 1 - player):
+            two = moved(one, reply)
+            back = out[::-1]
+            if back not in legal_moves(two, player) or (wants_hunt and not hunts(two, back)):
+                continue
+            three = moved(two, back)
+            if reply[::-1] in legal_moves(three, 1 - player):
+                cycle = (out, reply, back, reply[::-1])
+                return game.write_fen(position), [
+                    "".join(map(game.square_name, move)) for move in cycle
+                ]
+    return None
+
+
+def check_repetitions(size: int, seed: int) -> dict[str, int]:
+    """Compare the ends of `size` games that repeat a cycle of four turns."""
+    generator = random.Random(seed)
+    counts: Counter[str] = Counter()
+    while counts.total() < size:
+        ruleset = generator.choice(["standard", "axf"])
+        found = hunting_cycle(generator)
+        if found is None:
+            continue
+        fen, cycle = found
+        pair = Pair(
+            dk.game("xiangqi_v0", ruleset=ruleset),
+            REFERENCES["xiangqi_v0"](ruleset=ruleset),
+            fen,
+        )
+        for turn in cycle * 2:
+            if turn not in pair.reference.turns():
+                break  # a fourth check (XQ-4)
+            pair.both("push", turn)
+        pair.check()
+        outcome = pair.reference.outcome
+        counts[outcome.termination.value if outcome is not None else "fourth check"] += 1
+    return dict(counts)
+
+
+@pytest.mark.skipif("xiangqi_v0" not in NATIVE_IDS, reason="xiangqi_v0 is not registered")
+def test_repetitions_of_xiangqi() -> None:
+    counts = check_repetitions(60, seed=0)
+    assert {"repetition", "perpetual_chase", "perpetual_check"} <= set(counts), counts
+
+
+@pytest.mark.long
+@pytest.mark.skipif("xiangqi_v0" not in NATIVE_IDS, reason="xiangqi_v0 is not registered")
+def test_repetitions_of_xiangqi_long() -> None:
+    check_repetitions(5000, seed=1)
+
+
+# --- The comparison itself ------------------------------------------------------------------------
 
 
 class WrongDobutsu(Dobutsu):
