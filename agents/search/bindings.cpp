@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "core/interrupt.hpp"
 #include "search/mcts.hpp"
 #include "search/minimax.hpp"
 
@@ -29,20 +30,6 @@ Array1<T> new_array(const std::vector<T>& values) {
   const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
   return Array1<T>(data, {values.size()}, owner);
 }
-
-// Raises KeyboardInterrupt when Ctrl-C was pressed. Looks ten times a second only.
-class Interrupt {
- public:
-  void check(Clock::time_point now) {
-    if (now < next_) return;
-    next_ = now + std::chrono::milliseconds(100);
-    const nb::gil_scoped_acquire lock;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-  }
-
- private:
-  Clock::time_point next_ = Clock::now() + std::chrono::milliseconds(100);
-};
 
 template <class Number>
 void check_range(const char* name, Number value, Number least, Number most) {
@@ -119,9 +106,9 @@ MctsResult mcts(nb::handle state, long long simulations, double exploration, std
   MctsResult result;
   visit_search_state(state, [&]<SearchState S>(const S& search_state) {
     check_ongoing(search_state);
+    Interrupt interrupt;
     const nb::gil_scoped_release release;
     MctsSearch search(search_state, exploration, seed);
-    Interrupt interrupt;
     for (long long i = 0; i < simulations && !search.is_finished(); ++i) {
       if (i % 256 == 0) interrupt.check(Clock::now());
       search.simulate();

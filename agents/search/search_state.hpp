@@ -81,6 +81,11 @@ class PythonState {
   explicit PythonState(nanobind::handle state) : state_(state.attr("copy")()) {
     const nanobind::object game = state.attr("game");
     num_actions_ = nanobind::cast<int>(game.attr("num_actions"));
+    constexpr int kMostKinds = 1 << 16;  // what an ActionList can hold
+    if (num_actions_ > kMostKinds) {
+      throw ConfigurationError("num_actions = " + std::to_string(num_actions_) +
+                               ": searches take up to " + std::to_string(kMostKinds));
+    }
     observation_size_ = 1;
     for (const nanobind::handle extent : game.attr("observation_shape")) {
       observation_size_ *= nanobind::cast<int>(extent);
@@ -114,6 +119,9 @@ class PythonState {
                                  std::to_string(num_actions_) + ")");
       }
       list.push_back(static_cast<Action>(action));
+    }
+    if (list.empty() && !is_over()) {
+      throw ConfigurationError("the game is not over, but its legal_actions() are empty");
     }
   }
   void apply(Action action) {
@@ -181,6 +189,10 @@ class PythonState {
   // Reads what searches ask for at every step.
   void look() {
     to_move_ = nanobind::cast<int>(state_.attr("to_move"));
+    if (to_move_ != 0 && to_move_ != 1) {
+      throw ConfigurationError("to_move of the game is " + std::to_string(to_move_) +
+                               ", neither 0 nor 1");
+    }
     outcome_ = {};
     const nanobind::object outcome = state_.attr("outcome");
     if (outcome.is_none()) return;

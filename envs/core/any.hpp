@@ -2,6 +2,7 @@
 // bindings are written once. Searches get back to the concrete type with `visit_state`.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,7 +27,8 @@ class AnyGame : public std::enable_shared_from_this<AnyGame> {
   virtual ~AnyGame() = default;
 
   virtual std::unique_ptr<AnyState> new_state(std::optional<std::string_view> fen) const = 0;
-  virtual std::uint64_t perft(int depth, std::optional<std::string_view> fen) const = 0;
+  virtual std::uint64_t perft(int depth, std::optional<std::string_view> fen,
+                              const std::function<void()>& check) const = 0;
   virtual std::vector<std::int32_t> mirror_actions() const = 0;
   virtual std::unique_ptr<AnyVectorEngine> new_vector_engine(VectorOptions options) const = 0;
 
@@ -201,8 +203,9 @@ class GameOf final : public AnyGame {
   std::unique_ptr<AnyState> new_state(std::optional<std::string_view> fen) const override {
     return std::make_unique<StateOf<G>>(shared_from_this(), State<G>(game(), position(fen)));
   }
-  std::uint64_t perft(int depth, std::optional<std::string_view> fen) const override {
-    return deskovky::perft(game(), position(fen), depth);
+  std::uint64_t perft(int depth, std::optional<std::string_view> fen,
+                      const std::function<void()>& check) const override {
+    return deskovky::perft(game(), position(fen), depth, check);
   }
   std::vector<std::int32_t> mirror_actions() const override {
     std::vector<std::int32_t> mirrored;

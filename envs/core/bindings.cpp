@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "core/any.hpp"
+#include "core/interrupt.hpp"
 #include "core/numpy_array.hpp"
 
 namespace nb = nanobind;
@@ -192,13 +193,20 @@ void check_shape(const Input& input, const char* name, int num_envs, bool is_rig
                            std::to_string(num_envs) + "] of " + dtype);
 }
 
-// Reads [N] bool, contiguous, without a copy; none is the empty span.
-std::span<const bool> read_mask(const std::optional<Input>& mask, const char* name, int num_envs) {
-  if (!mask) return {};
-  check_shape(*mask, name, num_envs,
-              mask->dtype() == nb::dtype<bool>() && (num_envs == 1 || mask->stride(0) == 1),
-              "bool, contiguous");
-  return {static_cast<const bool*>(mask->data()), mask->size()};
+// Reads [N] bool into a copy, since another thread may write to the array; none is empty.
+std::unique_ptr<bool[]> read_mask(const std::optional<Input>& mask, const char* name,
+                                  int num_envs) {
+  if (!mask) return nullptr;
+  check_shape(*mask, name, num_envs, mask->dtype() == nb::dtype<bool>(), "bool");
+  auto copy = std::make_unique<bool[]>(num_envs);
+  for (int i = 0; i < num_envs; ++i) {
+    copy[i] = static_cast<const bool*>(mask->data())[i * mask->stride(0)];
+  }
+  return copy;
+}
+
+std::span<const bool> as_span(const std::unique_ptr<bool[]>& mask, std::size_t size) {
+  return mask ? std::span<const bool>(mask.get(), size) : std::span<const bool>();
 }
 
 // Reads [N] int32 or int64.
@@ -285,10 +293,15 @@ void register_game(nb::module_& module) {
           "fen"_a = nb::none(), "Return a new state at the start, or at `fen`; raises FenError.")
       .def(
           "perft",
-          [](const AnyGame& game, int depth, std::optional<std::string> fen) {
-            if (depth < 0) throw ConfigurationError("depth = " + std::to_string(depth) + " < 0");
+          [](const AnyGame& game, long long depth, std::optional<std::string> fen) {
+            constexpr int kDeepest = 63;
+            if (depth < 0 || depth > kDeepest) {
+              throw ConfigurationError("depth = " + std::to_string(depth) + ": expected 0 to " +
+                                       std::to_string(kDeepest));
+            }
+            Interrupt interrupt;
             const nb::gil_scoped_release release;
-            return game.perft(depth, fen);
+            return game.perft(static_cast<int>(depth), fen, [&] { interrupt.check(); });
           },
           "depth"_a, "fen"_a = nb::none(), "Count the sequences of exactly `depth` turns.")
       .def(
@@ -419,9 +432,9 @@ void register_vector_engine(nb::module_& module) {
                     "N games stepped by native threads into arrays that the next call overwrites.")
       .def(
           "__init__",
-          [](Bound* self, const AnyGame& game, int num_envs, int num_threads, std::uint64_t seed,
-             const std::string& autoreset, int opening_turns) {
-            const auto check = [](const char* name, int value, int least, int most) {
+          [](Bound* self, const AnyGame& game, long long num_envs, long long num_threads,
+             std::uint64_t seed, const std::string& autoreset, long long opening_turns) {
+            const auto check = [](const char* name, long long value, int least, int most) {
               if (value < least || value > most) {
                 throw ConfigurationError(std::string(name) + " = " + std::to_string(value) +
                                          ": expected " + std::to_string(least) + " to " +
@@ -431,10 +444,10 @@ void register_vector_engine(nb::module_& module) {
             check("num_envs", num_envs, 1, 1 << 24);
             check("num_threads", num_threads, 1, 1024);
             check("opening_turns", opening_turns, 0, 1000);
-            VectorOptions options = {.num_envs = num_envs,
-                                     .num_threads = num_threads,
+            VectorOptions options = {.num_envs = static_cast<int>(num_envs),
+                                     .num_threads = static_cast<int>(num_threads),
                                      .seed = seed,
-                                     .opening_turns = opening_turns};
+                                     .opening_turns = static_cast<int>(opening_turns)};
             if (autoreset == "next_step")
               options.autoreset = Autoreset::kNextStep;
             else if (autoreset == "same_step")
@@ -515,11 +528,11 @@ void register_vector_engine(nb::module_& module) {
       .def(
           "reset",
           [](Bound& bound, std::optional<std::uint64_t> seed, std::optional<Input> mask) {
-            const auto span = read_mask(mask, "mask", static_cast<int>(num_envs(bound)));
+            const auto copy = read_mask(mask, "mask", static_cast<int>(num_envs(bound)));
             const Busy busy(bound);
             const nb::gil_scoped_release release;
             if (seed) bound.engine->seed(*seed);
-            bound.engine->reset(span);
+            bound.engine->reset(as_span(copy, num_envs(bound)));
           },
           "seed"_a = nb::none(), "mask"_a = nb::none(),
           "Start all games anew, or those where `mask`, [N] bool, is true.")
@@ -527,10 +540,10 @@ void register_vector_engine(nb::module_& module) {
           "step",
           [](Bound& bound, Input actions, std::optional<Input> active) {
             const auto values = read_actions(actions, static_cast<int>(num_envs(bound)));
-            const auto span = read_mask(active, "active", static_cast<int>(num_envs(bound)));
+            const auto copy = read_mask(active, "active", static_cast<int>(num_envs(bound)));
             const Busy busy(bound);
             const nb::gil_scoped_release release;
-            bound.engine->step(values, span);
+            bound.engine->step(values, as_span(copy, num_envs(bound)));
           },
           "actions"_a, "active"_a = nb::none(),
           "Step all games, or those where `active`, [N] bool, is true; `actions` is [N] int32 or "
@@ -547,7 +560,8 @@ void register_vector_engine(nb::module_& module) {
           "Return a uniformly random legal action of each game, [N] int32; 0 where it has ended.")
       .def(
           "state",
-          [](const Bound& bound, long long i) {
+          [](Bound& bound, long long i) {
+            const Busy busy(bound);
             if (i < 0 || i >= static_cast<long long>(num_envs(bound))) {
               throw nb::index_error("no game of that index");
             }

@@ -6,14 +6,20 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "core/game.hpp"
 
 namespace deskovky {
 
+// `check` is called now and then, and may throw to end the count.
 template <Game G>
-std::uint64_t perft(const G& game, const typename G::Position& position, int depth) {
+std::uint64_t perft(
+    const G& game, const typename G::Position& position, int depth,
+    const std::function<void()>& check = [] {}) {
+  constexpr int kDepthOfCheck = 4;  // milliseconds of work in the larger games
   if (depth == 0) return 1;
+  if (depth == kDepthOfCheck) check();
   if constexpr (requires { game.count_turns(position); }) {
     if (depth == 1 && !position.is_turn_open()) return game.count_turns(position);
   }
@@ -33,7 +39,7 @@ std::uint64_t perft(const G& game, const typename G::Position& position, int dep
     }
     auto next = position;
     game.apply(next, action);
-    count += perft(game, next, next.is_turn_open() ? depth : depth - 1);
+    count += perft(game, next, next.is_turn_open() ? depth : depth - 1, check);
   }
   return count;
 }

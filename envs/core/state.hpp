@@ -131,7 +131,8 @@ class State {
                   });
     }
     if (found.empty()) {
-      throw IllegalActionError("'" + std::string(turn) + "' is not a legal turn" + where());
+      throw IllegalActionError("'" + std::string(turn) + "' is not a whole legal turn" +
+                               where(true));
     }
     return found;
   }
@@ -224,17 +225,27 @@ class State {
     }
     return true;
   }
-  std::string where() const {
+  // The rest of a message: the position and what is legal there, steps or whole turns.
+  std::string where(bool is_of_turns = false) const {
     if (is_over()) return ": the game is over";
+    constexpr int kShown = 40;
     std::string text = " in '";
     text += game_.to_fen(position_) + "'; legal:";
-    ActionList actions;
-    legal_actions(actions);
-    constexpr int kShown = 40;
-    for (int i = 0; i < actions.size() && i < kShown; ++i) text += " " + action_to_text(actions[i]);
-    if (actions.size() > kShown) {
-      text += " and " + std::to_string(actions.size() - kShown) + " more";
+    int count = 0;
+    const auto show = [&](const std::string& move) {
+      if (++count <= kShown) text += " " + move;
+      return count <= kShown;
+    };
+    if (is_of_turns) {
+      for_each_turn([&](const std::string& turn, const auto&) { return show(turn); });
+    } else {
+      ActionList actions;
+      legal_actions(actions);
+      for (const Action action : actions) {
+        if (!show(action_to_text(action))) break;
+      }
     }
+    if (count > kShown) text += " ...";
     return text;
   }
 
