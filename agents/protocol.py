@@ -21,8 +21,11 @@ class Agent(Protocol):
 
     @property
     def name(self) -> str:
-        """The canonical spec, such as ``"minimax:depth=4"``: `agent(name)` makes an equal one."""
-        ...
+        """The canonical spec, such as ``"minimax:depth=4"``: `agent(name)` makes an equal one.
+
+        By default the name of the class.
+        """
+        return type(self).__name__
 
     def act(self, state: State) -> int:
         """Return a legal action of `state.to_move`; the state is left as it is.

@@ -34,7 +34,7 @@ from rich.table import Table
 from deskovky.agents.protocol import Agent
 from deskovky.envs.protocol import Game, Outcome, State
 from deskovky.envs.support import as_game, illegal_action_error
-from deskovky.errors import ConfigurationError, IllegalActionError
+from deskovky.errors import AgentSpecError, ConfigurationError, IllegalActionError
 
 FORMAT = "deskovky-evaluation"
 FORMAT_VERSION = 1
@@ -119,8 +119,8 @@ def wilson_interval(score: float, games: int, z: float = Z_95) -> tuple[float, f
 
 def evaluate(
     game: Game | str,
-    agent_a: Agent,
-    agent_b: Agent,
+    agent_a: Agent | str,
+    agent_b: Agent | str,
     games: int = 200,
     seed: int = 0,
     opening_turns: int = 2,
@@ -129,6 +129,7 @@ def evaluate(
 ) -> Match:
     """Play `games` games between two agents and return what came of them, as seen by `agent_a`.
 
+    agent_a, agent_b: agents, or specs such as ``"minimax:depth=2"``.
     games: an even number: every opening is played twice, with the sides swapped.
     seed: of the openings and of both agents. The same seed gives the same games, in any process,
         if the agents are deterministic under a seed.
@@ -141,8 +142,8 @@ def evaluate(
     agent, if one returns anything but a legal action for each state.
     """
     game = as_game(game, {})
-    _check_numbers(games, opening_turns, num_parallel)
-    agents = (agent_a, agent_b)
+    _check_numbers(games, opening_turns, num_parallel, seed)
+    agents = (as_agent(agent_a), as_agent(agent_b))
     opening_seed, *agent_seeds = np.random.SeedSequence(seed).spawn(3)
     for agent, agent_seed in zip(agents, agent_seeds, strict=True):
         agent.reset(int(agent_seed.generate_state(1)[0]))
@@ -163,10 +164,24 @@ def evaluate(
                     finished[i] = playing.pop(i)
                     if on_game:
                         on_game()
-    return _summary(agent_a.name, agent_b.name, openings, [finished[i] for i in range(games)])
+    return _summary(agents[0].name, agents[1].name, openings, [finished[i] for i in range(games)])
 
 
-def _check_numbers(games: int, opening_turns: int, num_parallel: int) -> None:
+def as_agent(agent: Agent | str) -> Agent:
+    """Return `agent` itself, or the one of that spec. Raises AgentSpecError."""
+    if isinstance(agent, str):
+        from deskovky.agents import agent as make_agent
+
+        return make_agent(agent)
+    if not isinstance(agent, Agent):
+        raise AgentSpecError(
+            f"{agent!r} is no agent: it lacks act, act_batch, name or reset; derive it from "
+            "deskovky.agents.Agent"
+        )
+    return agent
+
+
+def _check_numbers(games: int, opening_turns: int, num_parallel: int, seed: int) -> None:
     if games < 2 or games % 2:
         raise ConfigurationError(f"games must be even and at least 2, not {games}")
     if opening_turns < 0 or num_parallel < 1:
@@ -174,6 +189,8 @@ def _check_numbers(games: int, opening_turns: int, num_parallel: int) -> None:
             f"opening_turns must be at least 0 and num_parallel at least 1, not {opening_turns} "
             f"and {num_parallel}"
         )
+    if seed < 0:
+        raise ConfigurationError(f"seed must be at least 0, not {seed}")
 
 
 def _openings(game: Game, count: int, opening_turns: int, rng: np.random.Generator) -> list[State]:
@@ -348,7 +365,11 @@ def run(args: Args) -> list[Match]:
 
     if len(args.agents) < 2:
         raise ConfigurationError(f"it takes at least two agents, not {len(args.agents)}")
-    _check_numbers(args.games, args.opening_turns, args.num_parallel)
+    if args.out is not None and (args.out.is_dir() or not args.out.name):
+        raise ConfigurationError(f"--out {args.out}: expected a file to write, not a folder")
+    if args.out is not None:  # before hours of play
+        args.out.parent.mkdir(parents=True, exist_ok=True)
+    _check_numbers(args.games, args.opening_turns, args.num_parallel, args.seed)
     game = registered_game(
         args.game, ruleset=args.ruleset, setup=args.setup, max_turns=args.max_turns
     )
