@@ -516,6 +516,12 @@ def train(args: Args, console: Console | None = None) -> Path:
     writer = make_writer(args, run.iteration)
     workers = Workers(args.num_workers)
     clock = Clock(args)
+    size = sum(parameter.numel() for parameter in run.learner.network.parameters())
+    console.print(
+        f"{run.game!r}: a network of {size:,} weights, {args.num_games} games in each worker, "
+        f"into {args.out}",
+        soft_wrap=True,
+    )
     with (
         one_thread(),
         closing(workers),
@@ -704,12 +710,12 @@ class Bar:
         loss = ""
         if "loss/policy" in scalars:
             loss = f"loss {scalars['loss/policy']:.2f} + {scalars['loss/value']:.2f}, "
-        self._progress.update(
-            self._task,
-            completed=iteration if self._args.minutes is None else minutes,
-            description=f"iteration {iteration}, {loss}"
-            f"{scalars['speed/positions_per_second']:,.0f} positions/s",
-        )
+        text = f"iteration {iteration}, {loss}"
+        text += f"{scalars['speed/positions_per_second']:,.0f} positions/s"
+        completed = iteration if self._args.minutes is None else minutes
+        self._progress.update(self._task, completed=completed, description=text)
+        if not self._progress.console.is_terminal:  # a log file shows no bar
+            self._progress.console.print(text)
 
 
 def make_writer(args: Args, iteration: int) -> Any:
