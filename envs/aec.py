@@ -30,6 +30,7 @@ from deskovky.envs.support import (
     check_choice,
     illegal_action_error,
     observation_space,
+    start_state,
 )
 from deskovky.errors import ConfigurationError, DeskovkyError, IllegalActionError
 
@@ -147,7 +148,7 @@ class BoardGameEnv(AECEnv[str, Observation, Any]):
         The games have no chance in them, so `seed` changes nothing; other options are ignored, as
         PettingZoo asks. Raises FenError for a bad FEN and then leaves the running game as it was.
         """
-        self._start(self.game.state((options or {}).get("fen")))
+        self._start(start_state(self.game, options))
 
     def step(self, action: int | None) -> None:
         """Make one step of the selected agent; NumPy integers are welcome.
@@ -196,14 +197,22 @@ class BoardGameEnv(AECEnv[str, Observation, Any]):
         self._start(state)
 
     def observe(self, agent: str) -> Observation:
-        """Return what `agent` sees now: ``"observation"`` and ``"action_mask"``."""
+        """Return what `agent` sees now: ``"observation"`` and ``"action_mask"``.
+
+        Raises DeskovkyError before `reset`, ConfigurationError for an agent that does not exist.
+        """
         state = self._state
         if state is None:
             state = self.state_object  # raises: reset() was never called
         mask = self._mask if agent == self.agent_selection else None
         if mask is None:
             mask = np.zeros(self.game.num_actions, np.int8)
-        return {"observation": state.observation(_PLAYER[agent]), "action_mask": mask}
+        try:
+            player = _PLAYER[agent]
+        except KeyError:
+            agents = " and ".join(_AGENTS)
+            raise ConfigurationError(f"there is no agent {agent!r}, only {agents}") from None
+        return {"observation": state.observation(player), "action_mask": mask}
 
     def last(
         self, observe: bool = True

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from deskovky.envs.protocol import Game, Outcome, State, Termination
 from deskovky.envs.support import (
+    MAX_OPENING_TURNS,
     MAX_REDRAWS,
     RENDER_MODES,
     SIDES,
@@ -18,9 +19,12 @@ from deskovky.envs.support import (
     as_opponent,
     board_text,
     check_choice,
+    check_integer,
     illegal_action_error,
     observation_space,
+    opponent_name,
     play_random_turns,
+    start_state,
 )
 from deskovky.errors import ConfigurationError, IllegalActionError
 
@@ -65,8 +69,9 @@ class SinglePlayerEnv(gymnasium.Env[NDArray[np.float32], Any]):
         check_choice("side", side, SIDES)
         check_choice("illegal", illegal, ["raise", "lose"])
         check_choice("render_mode", render_mode, [None, *RENDER_MODES])
+        check_integer("opening_turns", opening_turns, 0, MAX_OPENING_TURNS)
         self.game = as_game(game, game_options)
-        self.opponent = as_opponent(opponent)
+        self.opponent = opponent
         self.side = side
         self.illegal = illegal
         self.opening_turns = opening_turns
@@ -77,6 +82,15 @@ class SinglePlayerEnv(gymnasium.Env[NDArray[np.float32], Any]):
         self._learner = 0
         self._state: State | None = None
         self._outcome: Outcome | None = None
+
+    @property
+    def opponent(self) -> Opponent:
+        """The agent that plays the other side; assign another one, or its spec, at any time."""
+        return self._opponent
+
+    @opponent.setter
+    def opponent(self, opponent: Opponent | str) -> None:
+        self._opponent = as_opponent(opponent)
 
     @property
     def state_object(self) -> State:
@@ -106,7 +120,7 @@ class SinglePlayerEnv(gymnasium.Env[NDArray[np.float32], Any]):
         super().reset(seed=seed)
         if seed is not None:
             self._num_games = 0
-        start = self.game.state((options or {}).get("fen"))
+        start = start_state(self.game, options)
         learner = self._draw_side()
         self.opponent.reset(int(self.np_random.integers(2**31)))
         for _ in range(MAX_REDRAWS):
@@ -131,9 +145,10 @@ class SinglePlayerEnv(gymnasium.Env[NDArray[np.float32], Any]):
 
         NumPy integers are welcome. Raises IllegalActionError, with nothing changed, if the action
         is not an integer, comes before `reset` or after the end, or is illegal (the last only with
-        ``illegal="raise"``).
+        ``illegal="raise"``). An illegal action of the opponent raises IllegalActionError too, and
+        names it. Whatever ends the opponent's thinking early takes the learner's step back.
         """
-        state = self.state_object
+        state = self.state_object.copy()  # becomes the game once the opponent has played
         if self._outcome is not None:
             raise IllegalActionError(f"the game is over ({self._outcome.termination}): reset it")
         try:
@@ -149,7 +164,7 @@ class SinglePlayerEnv(gymnasium.Env[NDArray[np.float32], Any]):
             self._outcome = Outcome(1 - self._learner, Termination.ILLEGAL_ACTION)
         else:
             self._play_opponent(state, self._learner)
-            self._outcome = state.outcome
+            self._state, self._outcome = state, state.outcome
         if self.render_mode == "human":
             self.render()
 
@@ -181,7 +196,15 @@ class SinglePlayerEnv(gymnasium.Env[NDArray[np.float32], Any]):
 
     def _play_opponent(self, state: State, learner: int) -> None:
         while not state.is_over and state.to_move != learner:
-            state.apply(int(self.opponent.act(state)))
+            action = self._opponent.act(state)
+            try:
+                state.apply(operator.index(action))
+            except TypeError:
+                who = opponent_name(self._opponent)
+                raise IllegalActionError(f"{who} played {action!r}, not an integer") from None
+            except IllegalActionError:
+                who = opponent_name(self._opponent)
+                raise illegal_action_error(state, int(action), who) from None
 
     def _info(self) -> dict[str, Any]:
         info: dict[str, Any] = {

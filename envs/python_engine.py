@@ -1,17 +1,32 @@
 """The vector engine for games written in plain Python: slow, and otherwise as the native one."""
 
+import operator
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from deskovky.envs.protocol import Game, State
-from deskovky.envs.support import MAX_REDRAWS, play_random_turns
+from deskovky.envs.support import (
+    MAX_OPENING_TURNS,
+    MAX_REDRAWS,
+    check_choice,
+    check_integer,
+    play_random_turns,
+)
 from deskovky.errors import ConfigurationError, IllegalActionError
+
+MAX_NUM_ENVS = 2**24
+MAX_NUM_THREADS = 1024
+MAX_SEED = 2**64 - 1
 
 
 class PythonVectorEngine:
     """N games of any `Game`; the attributes and methods are those of `deskovky._core.VectorEngine`.
 
     The random streams are other ones: the same seed gives other openings and samples than natively.
+    The arrays are read-only between the steps. Raises ConfigurationError for options, actions and
+    masks that the native engine refuses too.
     """
 
     def __init__(
@@ -23,8 +38,11 @@ class PythonVectorEngine:
         autoreset: str = "next_step",
         opening_turns: int = 0,
     ) -> None:
-        if num_envs < 1:
-            raise ConfigurationError(f"num_envs must be at least 1, not {num_envs}")
+        check_integer("num_envs", num_envs, 1, MAX_NUM_ENVS)
+        check_integer("num_threads", num_threads, 1, MAX_NUM_THREADS)
+        check_integer("seed", seed, 0, MAX_SEED)
+        check_choice("autoreset", autoreset, ["next_step", "same_step", "disabled"])
+        check_integer("opening_turns", opening_turns, 0, MAX_OPENING_TURNS)
         self.game = game
         self.num_envs = num_envs
         self._autoreset = autoreset
@@ -42,23 +60,38 @@ class PythonVectorEngine:
     def reset(self, seed: int | None = None, mask: NDArray[np.bool_] | None = None) -> None:
         """Start the games of `mask` anew, or all; with `seed`, all random streams too."""
         if seed is not None:
+            check_integer("seed", seed, 0, MAX_SEED)
+        if mask is not None:
+            self._check_array("mask", mask, [np.bool_])
+        if seed is not None:
             streams = np.random.SeedSequence(seed).spawn(self.num_envs)
             self._randoms = [np.random.default_rng(stream) for stream in streams]
-        for i in range(self.num_envs):
-            if mask is None or mask[i]:
-                self._clear_step(i)
-                self._restart(i)
-                self._publish(i)
+        self._set_writeable(True)
+        try:
+            for i in range(self.num_envs):
+                if mask is None or mask[i]:
+                    self._clear_step(i)
+                    self._restart(i)
+                    self._publish(i)
+        finally:
+            self._set_writeable(False)
 
     def step(self, actions: NDArray[np.integer], active: NDArray[np.bool_] | None = None) -> None:
         """Step every active game. Raises IllegalActionError, with no game changed."""
+        self._check_array("actions", actions, [np.int32, np.int64])
+        if active is not None:
+            self._check_array("active", active, [np.bool_])
         for i in range(self.num_envs):
             if active is None or active[i]:
                 self._check(i, int(actions[i]))
-        for i in range(self.num_envs):
-            self._clear_step(i)
-            if active is None or active[i]:
-                self._step(i, int(actions[i]))
+        self._set_writeable(True)
+        try:
+            for i in range(self.num_envs):
+                self._clear_step(i)
+                if active is None or active[i]:
+                    self._step(i, int(actions[i]))
+        finally:
+            self._set_writeable(False)
 
     def sample_actions(self) -> NDArray[np.int32]:
         """Return a random legal action of each game, 0 where it has ended."""
@@ -69,8 +102,31 @@ class PythonVectorEngine:
         return actions
 
     def state(self, index: int) -> State:
-        """Return a copy of one game."""
+        """Return a copy of one game. Raises IndexError."""
+        if not 0 <= operator.index(index) < self.num_envs:
+            raise IndexError("no game of that index")
         return self._states[index].copy()
+
+    def _check_array(self, name: str, array: object, dtypes: list[Any]) -> None:
+        """Raise ConfigurationError unless `array` is `[N]` of one of `dtypes`."""
+        if isinstance(array, np.ndarray) and array.shape == (self.num_envs,):
+            if array.dtype in dtypes:
+                return
+        names = " or ".join(np.dtype(dtype).name for dtype in dtypes)
+        raise ConfigurationError(f"{name}: expected an array [{self.num_envs}] of {names}")
+
+    def _set_writeable(self, is_writeable: bool) -> None:
+        """Open the arrays that callers see, or close them."""
+        for array in (
+            self.observations,
+            self.final_observations,
+            self.legal_action_mask,
+            self.to_move,
+            self.rewards,
+            self.terminated,
+            self.truncated,
+        ):
+            array.flags.writeable = is_writeable
 
     def _check(self, i: int, action: int) -> None:
         state = self._states[i]

@@ -1,5 +1,6 @@
 """What the environments have in common: options, messages and the board as text."""
 
+import operator
 import re
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -9,11 +10,12 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from deskovky.envs.protocol import Game, Outcome, State
-from deskovky.errors import ConfigurationError, IllegalActionError
+from deskovky.errors import ConfigurationError, FenError, IllegalActionError
 
 RENDER_MODES = ["human", "ansi"]
 SIDES = [0, 1, "alternate", "random"]  # of the one player who learns
 MAX_REDRAWS = 1000  # of a game that is over before the learner has acted
+MAX_OPENING_TURNS = 1000
 _MOVES_SHOWN = 60  # a message that lists thousands of draughts captures helps nobody
 
 
@@ -45,12 +47,34 @@ def as_game(game: Game | str, options: dict[str, Any]) -> Game:
 
 
 def as_opponent(opponent: "Opponent | str") -> Opponent:
-    """Return `opponent` itself, or the agent of that spec text."""
+    """Return `opponent` itself, or the agent of that spec text.
+
+    Raises ConfigurationError for anything else: None, or an object without the three methods.
+    """
     if isinstance(opponent, str):
         from deskovky.agents import agent  # environments need agents only to fold one in
 
         return agent(opponent)
+    for method in ("act", "act_batch", "reset"):
+        if isinstance(opponent, type) or not callable(getattr(opponent, method, None)):
+            raise ConfigurationError(
+                f"opponent must be an agent or its spec text, not {opponent!r}: an agent has the "
+                "methods act, act_batch and reset"
+            )
     return opponent
+
+
+def opponent_name(opponent: Opponent) -> str:
+    """Return how messages name `opponent`."""
+    return f"the opponent {getattr(opponent, 'name', type(opponent).__name__)}"
+
+
+def start_state(game: Game, options: dict[str, Any] | None) -> State:
+    """Return the state of ``options["fen"]``, or the start. Raises FenError."""
+    fen = (options or {}).get("fen")
+    if fen is not None and not isinstance(fen, str):
+        raise FenError(f"a FEN is a text, not {fen!r}")
+    return game.state(fen)
 
 
 def check_choice(name: str, value: object, allowed: Sequence[object]) -> None:
@@ -61,6 +85,16 @@ def check_choice(name: str, value: object, allowed: Sequence[object]) -> None:
         raise ConfigurationError(f"{name} must be one of {choices}, not {value!r}")
 
 
+def check_integer(name: str, value: object, low: int, high: int) -> None:
+    """Raise ConfigurationError unless `value` is an integer from `low` to `high`."""
+    try:
+        is_good = not isinstance(value, bool) and low <= operator.index(value) <= high  # type: ignore[arg-type]
+    except TypeError:
+        is_good = False
+    if not is_good:
+        raise ConfigurationError(f"{name} = {value!r}: expected an integer from {low} to {high}")
+
+
 def observation_space(game: Game) -> spaces.Space[NDArray[np.float32]]:
     """Return the space of `State.observation`: every plane of every game lies in [0, 1]."""
     return spaces.Box(0.0, 1.0, game.observation_shape, np.float32)
@@ -69,6 +103,8 @@ def observation_space(game: Game) -> spaces.Space[NDArray[np.float32]]:
 def play_random_turns(state: State, num_turns: int, rng: np.random.Generator) -> None:
     """Make up to `num_turns` turns at random, fewer if the game ends."""
     for _ in range(num_turns):
+        if state.is_over:
+            return
         while not state.is_over:
             state.apply(int(rng.choice(state.legal_actions())))
             if not state.is_turn_open:

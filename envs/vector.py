@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from deskovky import _core
 from deskovky.envs.protocol import Game, State
-from deskovky.envs.python_engine import PythonVectorEngine
+from deskovky.envs.python_engine import MAX_NUM_ENVS, PythonVectorEngine
 from deskovky.envs.support import as_game, observation_space
 from deskovky.errors import ConfigurationError
+
+__all__ = ["MAX_NUM_ENVS", "VectorEngine", "VectorEnv", "as_autoreset_mode", "make_engine"]
 
 
 class VectorEngine(Protocol):

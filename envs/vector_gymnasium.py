@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from deskovky.envs.protocol import Game, Outcome, State, Termination
 from deskovky.envs.support import (
+    MAX_OPENING_TURNS,
     MAX_REDRAWS,
     SIDES,
     Opponent,
@@ -18,11 +19,16 @@ from deskovky.envs.support import (
     as_opponent,
     board_text,
     check_choice,
+    check_integer,
     illegal_action_error,
     observation_space,
+    opponent_name,
 )
-from deskovky.envs.vector import as_autoreset_mode, make_engine
+from deskovky.envs.vector import MAX_NUM_ENVS, as_autoreset_mode, make_engine
 from deskovky.errors import ConfigurationError, IllegalActionError
+
+_NO_GAME = "there is no game yet: call reset() first"
+_INTERRUPTED = "the opponent was interrupted before it had played everywhere: call reset() first"
 
 
 class SinglePlayerVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
@@ -60,6 +66,8 @@ class SinglePlayerVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray
         check_choice("side", side, SIDES)
         check_choice("illegal", illegal, ["raise", "lose"])
         check_choice("render_mode", render_mode, [None, "ansi"])
+        check_integer("num_envs", num_envs, 1, MAX_NUM_ENVS)
+        check_integer("opening_turns", opening_turns, 0, MAX_OPENING_TURNS)
         self.game = as_game(game, game_options)
         self.num_envs = num_envs
         self.opponent = opponent
@@ -78,6 +86,7 @@ class SinglePlayerVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray
         self._engine = make_engine(
             self.game, num_envs, num_threads, None, AutoresetMode.DISABLED, opening_turns
         )
+        self._refusal: str | None = _NO_GAME  # why no step can be made now; None if one can
         self._rows = np.arange(num_envs)
         self._num_games = np.zeros(num_envs, np.int64)  # since the last seeded reset
         self._learner = np.zeros(num_envs, np.int64)
@@ -99,6 +108,7 @@ class SinglePlayerVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return ``[N, num_actions]`` bool, true where legal, all false for a game that is over."""
+        self._check_ready()
         return self._engine.legal_action_mask & ~self._over[:, None]
 
     def state(self, index: int) -> State:
@@ -110,9 +120,17 @@ class SinglePlayerVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """Start all games anew, or those of ``options["reset_mask"]`` (`[N]` bool).
 
-        With a mask the other games go on, and observations and infos show them too.
+        With a mask the other games go on, and observations and infos show them too. Raises
+        ConfigurationError for any other option.
         """
+        for option in options or {}:
+            if option != "reset_mask":
+                raise ConfigurationError(
+                    f"reset takes the option 'reset_mask' only, not {option!r}"
+                )
         mask = self._reset_mask((options or {}).get("reset_mask"))
+        if not mask.all():
+            self._check_ready()  # the other games must be able to go on
         super().reset(seed=seed)
         engine_seed = None
         if seed is not None:
@@ -120,7 +138,9 @@ class SinglePlayerVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray
             engine_seed = int(self.np_random.integers(2**31))
         if self._opponent is not None and mask.all():
             self._opponent.reset(int(self.np_random.integers(2**31)))
+        self._refusal = _INTERRUPTED
         self._start_games(mask, engine_seed)
+        self._refusal = None
         return self._observations(), self._info()
 
     def step(
@@ -135,8 +155,11 @@ class SinglePlayerVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray
         """Make the learner's step, `[N]` integers, and the opponent's until the learner is to move.
 
         Raises IllegalActionError, with no game changed, if the actions are not N integers, if one
-        is illegal with ``illegal="raise"``, or if a game is over in disabled mode.
+        is illegal with ``illegal="raise"``, or if a game is over in disabled mode. An illegal
+        action of the opponent raises IllegalActionError too, and names it. After that, and whenever
+        the opponent is interrupted, all games must be reset before the next step.
         """
+        self._check_ready()
         restarting = self._over.copy()  # ended by the step before (next-step mode)
         if self.autoreset_mode is AutoresetMode.DISABLED and restarting.any():
             index = int(np.flatnonzero(restarting)[0])
@@ -149,6 +172,7 @@ class SinglePlayerVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray
             who = f"the learner of game {index}"
             raise illegal_action_error(self.state(index), int(actions[index]), who)
 
+        self._refusal = _INTERRUPTED
         self._rewards = np.where(forfeited, -1.0, 0.0)
         self._terminated = forfeited.copy()
         self._truncated = np.zeros(self.num_envs, np.bool_)
@@ -164,6 +188,7 @@ class SinglePlayerVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray
         elif self.autoreset_mode is AutoresetMode.SAME_STEP and self._over.any():
             infos = self._final_infos()
             self._start_games(self._over.copy())
+        self._refusal = None
         return self._observations(), rewards, terminated, truncated, {**infos, **self._info()}
 
     def render(self) -> tuple[str, ...] | None:
@@ -171,6 +196,11 @@ class SinglePlayerVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray
         if self.render_mode is None:
             return None
         return tuple(board_text(self.state(i), self._outcome(i)) for i in range(self.num_envs))
+
+    def _check_ready(self) -> None:
+        """Raise IllegalActionError unless every game is the learner's to play, or over."""
+        if self._refusal is not None:
+            raise IllegalActionError(self._refusal)
 
     def _reset_mask(self, mask: object) -> NDArray[np.bool_]:
         """Return `mask` if it is one, all true if it is None."""
@@ -235,13 +265,30 @@ class SinglePlayerVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray
             waiting = (self._engine.to_move != self._learner) & ~self._over
             if not waiting.any():
                 return
+            actions: NDArray[Any]
             if self._opponent is None:
                 actions = self._engine.sample_actions()
             else:
                 indices = np.flatnonzero(waiting)
-                actions = np.zeros(self.num_envs, np.int32)
-                actions[indices] = self._opponent.act_batch([self.state(int(i)) for i in indices])
+                actions = self._ask_opponent(self._opponent, indices)
             self._advance(actions, waiting)
+
+    def _ask_opponent(self, opponent: Opponent, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return `[N]` actions: the opponent's in the games of `indices`, 0 elsewhere."""
+        states = [self.state(int(i)) for i in indices]
+        chosen = np.asarray(opponent.act_batch(states))
+        if chosen.shape != indices.shape or chosen.dtype.kind not in "iu":
+            raise IllegalActionError(
+                f"{opponent_name(opponent)} played {chosen.dtype} of shape {chosen.shape}, not "
+                f"integers of shape {indices.shape}"
+            )
+        for i, state, action in zip(indices, states, chosen.tolist(), strict=True):
+            is_legal = 0 <= action < self.game.num_actions
+            if not (is_legal and self._engine.legal_action_mask[i, action]):
+                raise illegal_action_error(state, action, f"{opponent_name(opponent)} in game {i}")
+        actions = np.zeros(self.num_envs, np.int64)
+        actions[indices] = chosen
+        return actions
 
     def _advance(self, actions: NDArray[Any], active: NDArray[np.bool_]) -> None:
         """Step the active games, whoever is to move, and add up what it brings the learner."""

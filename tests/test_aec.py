@@ -435,3 +435,11 @@ def test_registered_with_pettingzoo(id: str) -> None:
     env = pettingzoo.make("aec", f"deskovky/{id}", illegal="lose")
     assert isinstance(env, BoardGameEnv)
     assert (env.game.id, env.illegal) == (id, "lose")
+
+
+def test_an_unknown_agent_and_a_fen_that_is_no_text(env: BoardGameEnv) -> None:
+    with pytest.raises(ConfigurationError, match="player_2"):
+        env.observe("player_2")
+    for fen in (3, b"gle/1c1/1C1/ELG[-] w - - 0 1"):
+        with pytest.raises(FenError, match="text"):
+            env.reset(options={"fen": fen})

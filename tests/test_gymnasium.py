@@ -272,3 +272,57 @@ def test_render() -> None:
     env = make(render_mode="ansi", side=0)
     env.reset()
     assert str(env.render()).startswith(" 4  g l e\n")
+
+
+class Failing(RandomOpponent):
+    """Does what no opponent should: raises `action`, or plays it."""
+
+    name = "test-failing"
+    action: Any = None
+
+    def act(self, state: State) -> Any:
+        if self.action is KeyboardInterrupt:
+            raise self.action
+        return self.action
+
+
+@pytest.mark.parametrize("action", [KeyboardInterrupt, 10**6, -1, 0, 1.5, None])
+@pytest.mark.parametrize("render_mode", [None, "ansi"])
+def test_a_failing_opponent_takes_the_step_back(action: Any, render_mode: str | None) -> None:
+    opponent = Failing()
+    env = make(opponent=opponent, side=0, render_mode=render_mode)
+    env.reset(seed=0)
+    before = env.state_object.copy()
+    turn = before.action_from_text("b2b3")
+    opponent.action = action
+    if action is KeyboardInterrupt:
+        with pytest.raises(KeyboardInterrupt):
+            env.step(turn)
+    else:
+        with pytest.raises(IllegalActionError, match="the opponent test-failing"):
+            env.step(turn)
+    assert env.state_object == before and env.outcome is None
+    env.opponent = RandomOpponent()
+    env.step(turn)
+    assert len(env.state_object.history) == 2
+
+
+@pytest.mark.parametrize("opponent", [None, 3, object(), RandomOpponent])
+def test_what_is_no_opponent(opponent: Any) -> None:
+    with pytest.raises(ConfigurationError, match="opponent"):
+        make(opponent=opponent)
+    env = make()
+    with pytest.raises(ConfigurationError, match="opponent"):
+        env.opponent = opponent
+    assert isinstance(env.opponent, RandomOpponent)
+
+
+@pytest.mark.parametrize("opening_turns", [-1, 1001, 1.5, "3", True, None])
+def test_wrong_openings(opening_turns: Any) -> None:
+    with pytest.raises(ConfigurationError, match="opening_turns"):
+        make(opening_turns=opening_turns)
+
+
+def test_a_fen_is_a_text() -> None:
+    with pytest.raises(FenError, match="text"):
+        make().reset(options={"fen": 3})

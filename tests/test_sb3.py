@@ -18,6 +18,7 @@ import deskovky
 from deskovky.envs.aec import BoardGameEnv
 from deskovky.envs.gymnasium_env import SinglePlayerEnv
 from deskovky.envs.sb3 import SB3VecEnv
+from deskovky.errors import ConfigurationError, IllegalActionError
 
 torch.set_num_threads(1)
 
@@ -176,3 +177,10 @@ def test_import_is_lazy() -> None:
         "assert not {'torch', 'stable_baselines3', 'sb3_contrib', 'pygame'} & sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_wrong_calls() -> None:
+    with pytest.raises(ConfigurationError, match="num_envs"):
+        SB3VecEnv("dobutsu_v0", num_envs=0)
+    with pytest.raises(IllegalActionError, match="there is no game yet"):
+        SB3VecEnv("dobutsu_v0", num_envs=2).step(np.zeros(2, np.int64))

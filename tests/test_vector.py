@@ -406,3 +406,95 @@ def test_render() -> None:
     assert boards is not None
     assert boards[0].endswith("player_1 won: illegal_action")
     assert SinglePlayerVectorEnv("dobutsu_v0", 2).render() is None
+
+
+class Failing(RandomOpponent):
+    """Does what no opponent should: raises `actions`, or plays them."""
+
+    name = "test-failing"
+    actions: Any = None
+
+    def act_batch(self, states: Any) -> Any:
+        if self.actions is KeyboardInterrupt:
+            raise self.actions
+        return self.actions
+
+
+@pytest.mark.parametrize("actions", [KeyboardInterrupt, [10**6] * 2, [-1] * 2, 0, [0.5] * 2])
+def test_after_a_failing_opponent_all_games_are_reset(game: Game, actions: Any) -> None:
+    opponent = Failing()
+    env = SinglePlayerVectorEnv(game, 2, opponent=opponent, side=0)
+    _, info = env.reset(seed=0)
+    turn = random_actions(info["action_mask"], np.random.default_rng(0))
+    opponent.actions = actions
+    if actions is KeyboardInterrupt:
+        with pytest.raises(KeyboardInterrupt):
+            env.step(turn)
+    else:
+        with pytest.raises(IllegalActionError, match="the opponent test-failing"):
+            env.step(turn)
+    env.opponent = RandomOpponent()
+    half = {"reset_mask": np.array([True, False])}
+    for call in (lambda: env.step(turn), env.action_masks, lambda: env.reset(options=half)):
+        with pytest.raises(IllegalActionError, match=r"reset\(\)"):
+            call()
+    env.reset()
+    env.step(turn)
+    assert all(env.state(i).to_move == 0 or env.state(i).is_over for i in range(2))
+
+
+@pytest.mark.parametrize("opponent", [None, 3, object(), RandomOpponent])
+def test_what_is_no_opponent(opponent: Any) -> None:
+    with pytest.raises(ConfigurationError, match="opponent"):
+        SinglePlayerVectorEnv("dobutsu_v0", 2, opponent=opponent)
+    env = SinglePlayerVectorEnv("dobutsu_v0", 2)
+    with pytest.raises(ConfigurationError, match="opponent"):
+        env.opponent = opponent
+    assert env.opponent == "random"
+
+
+def test_wrong_calls() -> None:
+    for num_envs in (0, -1, 1.5):
+        with pytest.raises(ConfigurationError, match="num_envs"):
+            SinglePlayerVectorEnv("dobutsu_v0", num_envs)  # type: ignore[arg-type]
+    env = SinglePlayerVectorEnv("dobutsu_v0", 2)
+    with pytest.raises(IllegalActionError, match="there is no game yet"):
+        env.step(np.zeros(2, np.int64))
+    with pytest.raises(ConfigurationError, match="reset_mask.*fen"):
+        env.reset(options={"fen": "gle/1c1/1C1/ELG[-] w - - 0 1"})
+
+
+@pytest.mark.parametrize("engine_game", [deskovky.game("dobutsu_v0"), Dobutsu()])
+def test_both_engines_refuse_the_same(engine_game: Game) -> None:
+    wrong: list[dict[str, Any]] = [
+        {"num_threads": 0},
+        {"num_threads": 1025},
+        {"opening_turns": -1},
+        {"opening_turns": 1001},
+    ]
+    for options in wrong:
+        with pytest.raises(ConfigurationError):
+            VectorEnv(engine_game, 2, **options)
+    env = VectorEnv(engine_game, 2, seed=0)
+    actions = env.sample_actions()
+    before = [env.state(i) for i in range(2)]
+    calls: list[Any] = [
+        lambda: env.engine.step(actions[:1]),
+        lambda: env.engine.step(actions.astype(np.float32)),
+        lambda: env.engine.step(actions.astype(np.uint8)),
+        lambda: env.engine.step(actions, np.ones(2, np.int8)),
+        lambda: env.engine.step(actions, np.ones(3, np.bool_)),
+        lambda: env.engine.reset(None, np.ones(3, np.bool_)),
+        lambda: env.engine.reset(5, np.ones(2, np.int8)),
+    ]
+    for call in calls:
+        with pytest.raises(ConfigurationError):
+            call()
+    for index in (-1, 2):
+        with pytest.raises(IndexError):
+            env.state(index)
+    assert [env.state(i) for i in range(2)] == before
+    env.step(actions)
+    for array in (env.observations, env.legal_action_mask, env.rewards, env.to_move):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
