@@ -69,7 +69,8 @@ develop: $(TOOLS)  ## install the package editable: Python changes count at once
 # --- What users run -------------------------------------------------------------------------------
 
 demo: $(PACKAGE)  ## train a Dobutsu agent by self-play, then play it against the baselines
-	$(BIN)/deskovky train alphazero --game dobutsu_v0 --out runs/demo --minutes 3 $(ARGS)
+	$(BIN)/deskovky train alphazero --game dobutsu_v0 --out runs/demo --minutes 3 \
+		$(if $(wildcard runs/demo/last.pt),--resume) $(ARGS)  # a second call goes on
 	$(BIN)/deskovky eval --game dobutsu_v0 \
 		--agents "alphazero:runs/demo/best.pt?simulations=64" random minimax:depth=2
 
