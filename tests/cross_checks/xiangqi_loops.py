@@ -1,7 +1,7 @@
 """Who loses a loop of Xiangqi: rules XQ-5 and XQ-6, and how Fairy-Stockfish differs from them.
 
-`judge` adjudicates a loop by the rules alone, or with any set of `Difference` switched on. With none
-it must say what deskovky says, with all of them what Fairy-Stockfish 0.0.90 says: then the list of
+`judge` adjudicates a loop by the rules alone, or with a set of `Difference` switched on. With none
+it must say what deskovky says, with all of them what pyffish 0.0.90 says: then the list of
 differences is complete. Written from the rules and from observing the program; slow and plain.
 
 A board maps the occupied squares to their pieces, ``square = rank * 9 + file`` from a1; capitals
