@@ -579,7 +579,7 @@ def hunting_cycle(generator: random.Random) -> tuple[str, list[str]] | None:
         one = moved(start, out)
         for reply in replies(one, 1 - player):
             two = moved(one, reply)
-            back = out[::-1]
+            back = (out[1], out[0])
             if back not in legal_moves(two, player) or (wants_hunt and not hunts(two, back)):
                 continue
             three = moved(two, back)

@@ -1,6 +1,6 @@
 """Many games at once: the two-sided vector environment and the Gymnasium one of one player."""
 
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -482,10 +482,10 @@ def test_both_engines_refuse_the_same(engine_game: Game | str) -> None:
         lambda: env.engine.step(actions[:1]),
         lambda: env.engine.step(actions.astype(np.float32)),
         lambda: env.engine.step(actions.astype(np.uint8)),
-        lambda: env.engine.step(actions, np.ones(2, np.int8)),
+        lambda: env.engine.step(actions, cast(Any, np.ones(2, np.int8))),
         lambda: env.engine.step(actions, np.ones(3, np.bool_)),
         lambda: env.engine.reset(None, np.ones(3, np.bool_)),
-        lambda: env.engine.reset(5, np.ones(2, np.int8)),
+        lambda: env.engine.reset(5, cast(Any, np.ones(2, np.int8))),
     ]
     for call in calls:
         with pytest.raises(ConfigurationError):
