@@ -68,9 +68,10 @@ develop: $(TOOLS)  ## install the package editable: Python changes count at once
 
 # --- What users run -------------------------------------------------------------------------------
 
+# A second call goes on where the first ended.
 demo: $(PACKAGE)  ## train a Dobutsu agent by self-play, then play it against the baselines
 	$(BIN)/deskovky train alphazero --game dobutsu_v0 --out runs/demo --minutes 3 \
-		$(if $(wildcard runs/demo/last.pt),--resume) $(ARGS)  # a second call goes on
+		$(if $(wildcard runs/demo/last.pt),--resume) $(ARGS)
 	$(BIN)/deskovky eval --game dobutsu_v0 \
 		--agents "alphazero:runs/demo/best.pt?simulations=64" random minimax:depth=2
 
