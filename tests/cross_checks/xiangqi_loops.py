@@ -2,7 +2,7 @@
 
 `judge` adjudicates a loop by the rules alone, or with a set of `Difference` switched on. With none
 it must say what deskovky says, with all of them what pyffish 0.0.90 says: then the list of
-differences is complete. Written from the rules and from observing the program; slow and plain.
+differences is complete. Written from the rules, and from reading and running the program.
 
 A board maps the occupied squares to their pieces, ``square = rank * 9 + file`` from a1; capitals
 are player 0's.
@@ -19,7 +19,7 @@ DIAGONALS = ((1, 1), (1, -1), (-1, -1), (-1, 1))
 
 
 class Difference(Enum):
-    """How Fairy-Stockfish's variant `xiangqi` judges loops differently. Each is a choice of it."""
+    """How Fairy-Stockfish's variant `xiangqi` departs from XQ-5 and XQ-6."""
 
     DRAWS_BACK = auto()
     """A chariot or cannon that moves away from v along its line of attack attacks v anew."""
@@ -33,11 +33,11 @@ class Difference(Enum):
     piece diagonally beside u, it is whether v attacks u, pinned or not."""
 
     PINNED_PROTECTOR = auto()
-    """In (iii) whether the enemy could recapture is judged before the capture: a pinned piece never
-    protects, not even along the pin, or against the piece that pins it; so does, pinned or not as
-    it seems, the only piece on the file of the chaser's general, if the other general is on it too.
-    The general does protect a piece on a point that the chaser attacks a second time, but not one
-    that the other general sees. What the capture opens (checks, pins) is not looked at."""
+    """In (iii) pins and checks are those before the capture: a pinned piece does not protect, even
+    if the piece that pins it captures, and a piece that the capture itself pins does. If both
+    generals are on a file and the enemy has one other piece there, it counts as pinned, whatever
+    else stands between. The general protects also where another piece of the chaser attacks, but
+    not where the other general does."""
 
     ELEPHANT_ABROAD = auto()
     """An elephant whose eye is freed attacks across the river."""
