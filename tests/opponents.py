@@ -35,7 +35,7 @@ class HashOpponent(RandomOpponent):
 
     def act(self, state: State) -> int:
         legal = state.legal_actions()
-        return int(legal[hash(state.fen()) % len(legal)])
+        return int(legal[state.key() % len(legal)])
 
 
 class ScriptOpponent(RandomOpponent):
