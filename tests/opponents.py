@@ -1,5 +1,6 @@
 """Small opponents and two small games, for tests of the environments."""
 
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,7 +36,7 @@ class HashOpponent(RandomOpponent):
 
     def act(self, state: State) -> int:
         legal = state.legal_actions()
-        return int(legal[state.key() % len(legal)])
+        return int(legal[zlib.crc32(state.fen().encode()) % len(legal)])
 
 
 class ScriptOpponent(RandomOpponent):
