@@ -175,9 +175,9 @@ def test_xiangqi_walks_agree_with_fairy_stockfish(fairy: Any) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("part", range(2))
 def test_xiangqi_long_walks_agree_with_fairy_stockfish(fairy: Any, part: int) -> None:
-    met = walk_xiangqi(fairy, 100 + part, LONG_WALKS // 10)
+    met = walk_xiangqi(fairy, 100 + part, LONG_WALKS // 2)
     assert met.keys() >= XIANGQI_FEATURES
 
 
@@ -244,9 +244,9 @@ def test_xiangqi_loops_are_judged_as_explained(fairy: Any) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("part", range(4))
 def test_xiangqi_many_loops_are_judged_as_explained(fairy: Any, part: int) -> None:
-    met = judge_loops(fairy, 100 + part, LONG_LOOPS // 10)
+    met = judge_loops(fairy, 100 + part, LONG_LOOPS // 4)
     assert met[Termination.PERPETUAL_CHASE] > 10 and met[Difference.DRAWS_BACK,] > 1
 
 
@@ -428,9 +428,9 @@ def test_xiangqi_walks_agree_with_open_spiel(spiel: Any) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("part", range(4))
 def test_xiangqi_long_walks_agree_with_open_spiel(spiel: Any, part: int) -> None:
-    met = walk_spiel(spiel, 100 + part, LONG_SPIEL_WALKS // 10)
+    met = walk_spiel(spiel, 100 + part, LONG_SPIEL_WALKS // 4)
     assert met.keys() >= {"check by R", "check by N", "check by C", "check by P", "double check"}
     assert met[Termination.CHECKMATE]
 
@@ -585,9 +585,9 @@ def test_dobutsu_walks_agree_with_fairy_stockfish(fairy: Any, ruleset: str) -> N
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", range(5))
+@pytest.mark.parametrize("part", range(2))
 @pytest.mark.parametrize("ruleset", ["fairy", "standard"])
 def test_dobutsu_long_walks_agree_with_fairy_stockfish(fairy: Any, ruleset: str, part: int) -> None:
-    met = walk_dobutsu(fairy, ruleset, 100 + part, LONG_WALKS // 5)
+    met = walk_dobutsu(fairy, ruleset, 100 + part, LONG_WALKS // 2)
     more = {"fairy": {Termination.MUTUAL_TRY}, "standard": {"survived", "alone"}}
     assert met.keys() >= DOBUTSU_ENDS[ruleset] | more[ruleset]

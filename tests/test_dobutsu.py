@@ -58,6 +58,13 @@ def test_the_second_and_third_occurrence_are_seen() -> None:
     assert state.outcome == dk.Outcome(None, dk.Termination.REPETITION)
 
 
+def test_a_chick_that_promotes_by_taking_a_hen() -> None:
+    """The hen was once left on the board and did not come into the hand."""
+    state = dk.game("dobutsu_v0").state("e1g/2l/cL1/H2[Ge] b - - 0 1")
+    state.push("a2a1+")
+    assert state.fen() == "e1g/2l/1L1/h2[Gce] w - - 0 2"
+
+
 def test_plane_names_tell_the_actions() -> None:
     """The README's table is made of these names."""
     state = dk.game("dobutsu_v0").state()

@@ -108,11 +108,7 @@ struct Dobutsu {
         own.pieces[piece] ^= bit(square);
         const bool promotes = piece == C && (bit(target) & kLastRank);  // DS-3
         own.pieces[promotes ? H : piece] |= bit(target);
-        if (promotes) {
-          position.quiet = 0;
-          break;
-        }
-        if (piece == H) break;
+        if (promotes) position.quiet = 0;
       }
     }
   }
