@@ -8,8 +8,6 @@ A game is covered by being registered and by having its rules in tests/reference
 without them fails here.
 """
 
-import importlib
-import pkgutil
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import reference
+from reference import REFERENCES
 from reference.base import EMPTY, OWED_PLACEMENT, Position, ReferenceGame, ReferenceState
 from reference.dobutsu import Dobutsu
 from reference.drakoburg import bannerets
@@ -34,21 +32,6 @@ LONG_RUN = 100_000
 NUM_LONG_PARTS = 10
 
 
-def references() -> dict[str, type[ReferenceGame]]:
-    """Return the reference games of tests/reference/ by id."""
-    games: dict[str, type[ReferenceGame]] = {}
-    for module in pkgutil.iter_modules(reference.__path__):
-        for value in vars(importlib.import_module(f"reference.{module.name}")).values():
-            if (
-                isinstance(value, type)
-                and issubclass(value, ReferenceGame)
-                and hasattr(value, "id")
-            ):
-                games[value.id] = value
-    return games
-
-
-REFERENCES = references()
 NATIVE_IDS = [id for id in dk.games() if not isinstance(dk.game(id), ReferenceGame)]
 
 

@@ -12,7 +12,6 @@ import re
 import numpy as np
 import pytest
 from implementations import Make, PlayerSeat, implementations
-from perft_data import PerftEntry, parse_perft, read_perft
 from reference.dobutsu import Dobutsu
 
 from deskovky.envs.protocol import Game, Outcome, State, Termination
@@ -757,26 +756,6 @@ def test_turns_limit(make: Make) -> None:
 
 
 # --- Perft ------------------------------------------------------------------------------------
-
-
-def test_perft_table_is_complete() -> None:
-    assert {entry.ruleset for entry in read_perft("dobutsu")} == set(RULESETS)
-    for wrong in ("ruleset a\n1 4", "1 4", "ruleset a\nfen b\nsource c\n1 four", "depth 3"):
-        with pytest.raises(ValueError, match="line"):
-            parse_perft(wrong)
-
-
-@pytest.mark.parametrize("entry", read_perft("dobutsu", max_nodes=100_000), ids=str)
-def test_perft(make: Make, entry: PerftEntry) -> None:
-    assert make(ruleset=entry.ruleset).perft(entry.depth, entry.fen) == entry.nodes
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "entry", read_perft("dobutsu", min_nodes=100_001, max_nodes=1_000_000), ids=str
-)
-def test_perft_long(make: Make, entry: PerftEntry) -> None:
-    assert make(ruleset=entry.ruleset).perft(entry.depth, entry.fen) == entry.nodes
 
 
 def test_perft_depth_0_and_finished_positions(make: Make) -> None:

@@ -11,7 +11,6 @@ import random
 import numpy as np
 import pytest
 from implementations import BoardSeat, Make, implementations
-from perft_data import PerftEntry, read_perft
 from reference.drakoburg import Drakoburg
 
 from deskovky.envs.protocol import Game, Outcome, State, Termination
@@ -684,19 +683,6 @@ def test_illegal_actions_change_nothing(seat: BoardSeat) -> None:
 
 
 # --- Perft ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("entry", read_perft("drakoburg", max_nodes=100_000), ids=str)
-def test_perft(make: Make, entry: PerftEntry) -> None:
-    assert make(ruleset=entry.ruleset).perft(entry.depth, entry.fen) == entry.nodes
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "entry", read_perft("drakoburg", min_nodes=100_001, max_nodes=1_000_000), ids=str
-)
-def test_perft_long(make: Make, entry: PerftEntry) -> None:
-    assert make(ruleset=entry.ruleset).perft(entry.depth, entry.fen) == entry.nodes
 
 
 def test_perft_counts_placements(make: Make) -> None:

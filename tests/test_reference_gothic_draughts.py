@@ -6,7 +6,6 @@ draughts games share is tested in test_reference_draughts.py.
 
 import pytest
 from implementations import DraughtsSeat, Make, implementations
-from perft_data import PerftEntry, read_perft
 from reference.gothic_draughts import GothicDraughts
 
 from deskovky.envs.protocol import Outcome, Termination
@@ -340,16 +339,3 @@ def test_max_turns(make: Make) -> None:
 
 
 # --- Perft ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("entry", read_perft("gothic_draughts", max_nodes=100_000), ids=str)
-def test_perft(make: Make, entry: PerftEntry) -> None:
-    assert make(ruleset=entry.ruleset).perft(entry.depth, entry.fen) == entry.nodes
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "entry", read_perft("gothic_draughts", min_nodes=100_001, max_nodes=1_000_000), ids=str
-)
-def test_perft_long(make: Make, entry: PerftEntry) -> None:
-    assert make(ruleset=entry.ruleset).perft(entry.depth, entry.fen) == entry.nodes

@@ -6,7 +6,6 @@ draughts games share is tested in test_reference_draughts.py.
 
 import pytest
 from implementations import DraughtsSeat, Make, implementations
-from perft_data import PerftEntry, read_perft
 from reference.knight_draughts import KnightDraughts
 
 from deskovky.envs.protocol import Outcome, Termination
@@ -224,8 +223,3 @@ def test_kd8_observation_counts_down(make: Make) -> None:
 
 
 # --- Perft ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("entry", read_perft("knight_draughts", max_nodes=100_000), ids=str)
-def test_perft(make: Make, entry: PerftEntry) -> None:
-    assert make(ruleset=entry.ruleset).perft(entry.depth, entry.fen) == entry.nodes

@@ -6,7 +6,6 @@ draughts games share is tested in test_reference_draughts.py.
 
 import pytest
 from implementations import DraughtsSeat, Make, implementations
-from perft_data import PerftEntry, read_perft
 from reference.ossetian_draughts import OssetianDraughts
 
 from deskovky.envs.protocol import Outcome, Termination
@@ -174,8 +173,3 @@ def test_perft_counts_passes_and_ends(make: Make) -> None:
 
 
 # --- Perft ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("entry", read_perft("ossetian_draughts", max_nodes=100_000), ids=str)
-def test_perft(make: Make, entry: PerftEntry) -> None:
-    assert make(ruleset=entry.ruleset).perft(entry.depth, entry.fen) == entry.nodes

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from implementations import BoardSeat, Make, implementations
 from numpy.typing import NDArray
-from perft_data import PerftEntry, read_perft
 from reference.xiangqi import Xiangqi
 
 from deskovky.envs.protocol import Game, Outcome, State, Termination
@@ -798,19 +797,6 @@ def test_illegal_actions_change_nothing(seat: BoardSeat) -> None:
 
 
 # --- Perft ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("entry", read_perft("xiangqi", max_nodes=100_000), ids=str)
-def test_perft(make: Make, entry: PerftEntry) -> None:
-    assert make(ruleset=entry.ruleset).perft(entry.depth, entry.fen) == entry.nodes
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "entry", read_perft("xiangqi", min_nodes=100_001, max_nodes=1_000_000), ids=str
-)
-def test_perft_long(make: Make, entry: PerftEntry) -> None:
-    assert make(ruleset=entry.ruleset).perft(entry.depth, entry.fen) == entry.nodes
 
 
 def test_perft_counts_every_turn_of_a_fen_alone(make: Make) -> None:

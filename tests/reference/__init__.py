@@ -2,3 +2,25 @@
 
 They are the oracle for the native engine and never imported by the package.
 """
+
+import importlib
+import pkgutil
+
+from .base import ReferenceGame
+
+
+def references() -> dict[str, type[ReferenceGame]]:
+    """Return the reference games of this package by id."""
+    games: dict[str, type[ReferenceGame]] = {}
+    for module in pkgutil.iter_modules(__path__):
+        for value in vars(importlib.import_module(f"{__name__}.{module.name}")).values():
+            if (
+                isinstance(value, type)
+                and issubclass(value, ReferenceGame)
+                and hasattr(value, "id")
+            ):
+                games[value.id] = value
+    return games
+
+
+REFERENCES = references()
