@@ -39,6 +39,7 @@ help:  ## show this list
 TOOLS := $(VENV)/.stamp-tools
 PACKAGE := $(VENV)/.stamp-package
 DEV := $(VENV)/.stamp-dev
+INTEROP := $(VENV)/.stamp-interop
 BENCH := $(VENV)/.stamp-bench
 
 $(TOOLS): constraints.txt
@@ -55,6 +56,11 @@ $(PACKAGE): $(TOOLS) pyproject.toml CMakeLists.txt README.md LICENSE $(SOURCES)
 # What the extras name changes only with pyproject.toml, not with every source file.
 $(DEV): $(TOOLS) pyproject.toml | $(PACKAGE)
 	$(INSTALL) ".[train,dev]"
+	@touch $@
+
+# Where these do not install, the cross-checks with them are skipped.
+$(INTEROP): $(TOOLS) pyproject.toml | $(PACKAGE)
+	-$(INSTALL) ".[train,interop]"
 	@touch $@
 
 $(BENCH): $(TOOLS) pyproject.toml | $(PACKAGE)
@@ -75,15 +81,15 @@ demo: $(PACKAGE)  ## train a Dobutsu agent by self-play, then play it against th
 	$(BIN)/deskovky eval --game dobutsu_v0 \
 		--agents "alphazero:runs/demo/best.pt?simulations=64" random minimax:depth=2
 
-bench: $(PACKAGE) $(BENCH)  ## measure the speed of every layer, beside its peers where they install
+bench: $(PACKAGE) $(INTEROP) $(BENCH)  ## measure the speed of every layer, beside its peers
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
 # --- What contributors run ------------------------------------------------------------------------
 
-test: $(PACKAGE) $(DEV)  ## run the tests against the installed package, without the long ones
+test: $(PACKAGE) $(DEV) $(INTEROP)  ## run the tests on the installed package, without the long ones
 	$(BIN)/pytest -n 2 -m "not long" $(ARGS)
 
-test-long: $(PACKAGE) $(DEV)  ## run the long tests only
+test-long: $(PACKAGE) $(DEV) $(INTEROP)  ## run the long tests only
 	$(BIN)/pytest -n 2 -m long $(ARGS)
 
 lint: $(PACKAGE) $(DEV)  ## check style, types and spelling, and that the stub is up to date
