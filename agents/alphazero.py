@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deskovky._core import GumbelSearch
+from deskovky.agents.analysis import Analysis
 from deskovky.agents.checkpoint import check_game, load_network, read_checkpoint
 from deskovky.agents.network import choose_device, one_thread
 from deskovky.agents.protocol import Agent, check_ongoing
@@ -107,8 +108,15 @@ class AlphaZeroAgent(Agent):
         Raises IllegalActionError if one of the games is over, CheckpointError if the network is
         for another game, ruleset or view.
         """
-        if not states:
-            return np.zeros(0, np.int32)
+        return self.search(states).actions if states else np.zeros(0, np.int32)
+
+    def analyse(self, state: State) -> Analysis:
+        """Return the improved policy and its value. Raises as `act_batch` does."""
+        result = self.search([state])
+        return Analysis(result.action_weights[0], float(result.root_values[0]))
+
+    def search(self, states: Sequence[State]) -> SearchResult:
+        """Return what the search finds out about at least one state. Raises as `act_batch` does."""
         for state in states:
             check_ongoing(state)
             if self._game is None or state.game != self._game:
@@ -116,4 +124,4 @@ class AlphaZeroAgent(Agent):
                 self._game = state.game
         seed = int(self._random.integers(2**63))
         with one_thread():
-            return run_search(self._search, self._network.evaluate, states, seed).actions
+            return run_search(self._search, self._network.evaluate, states, seed)

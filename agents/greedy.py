@@ -1,6 +1,7 @@
 """The agent that looks one step ahead: win, else capture."""
 
 from deskovky import _core
+from deskovky.agents.analysis import Analysis, spread
 from deskovky.agents.protocol import SeededAgent
 from deskovky.envs.protocol import State
 
@@ -22,3 +23,7 @@ class GreedyAgent(SeededAgent):
     def act(self, state: State) -> int:
         actions = _core.greedy_actions(state)
         return int(actions[self._random.randrange(len(actions))])
+
+    def analyse(self, state: State) -> Analysis:
+        """Return the steps it chooses among. Raises IllegalActionError if the game is over."""
+        return Analysis(spread(state, _core.greedy_actions(state)), None)

@@ -1,6 +1,9 @@
 """The Monte Carlo tree search agent: native UCT with random rollouts."""
 
+import numpy as np
+
 from deskovky import _core
+from deskovky.agents.analysis import Analysis
 from deskovky.agents.protocol import SeededAgent
 from deskovky.agents.registry import spec_text
 from deskovky.envs.protocol import State
@@ -50,3 +53,10 @@ class MctsAgent(SeededAgent):
 
     def act(self, state: State) -> int:
         return self.search(state).action
+
+    def analyse(self, state: State) -> Analysis:
+        """Return the shares of the visits, and the value. Raises IllegalActionError if the game is
+        over."""
+        result = self.search(state)
+        visits = result.visit_counts.astype(np.float32)
+        return Analysis(visits / visits.sum(), result.value)

@@ -1,6 +1,7 @@
 """The minimax agent: native iterative deepening alpha-beta."""
 
 from deskovky import _core
+from deskovky.agents.analysis import Analysis, spread
 from deskovky.agents.protocol import SeededAgent
 from deskovky.agents.registry import spec_text
 from deskovky.envs.protocol import State
@@ -57,3 +58,8 @@ class MinimaxAgent(SeededAgent):
 
     def act(self, state: State) -> int:
         return self.search(state).action
+
+    def analyse(self, state: State) -> Analysis:
+        """Return the best action and its value. Raises IllegalActionError if the game is over."""
+        result = self.search(state)
+        return Analysis(spread(state, [result.action]), result.value)
