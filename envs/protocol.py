@@ -5,7 +5,7 @@ The native games of `deskovky._core` satisfy them, and so may a game written in 
 """
 
 from enum import StrEnum
-from typing import NamedTuple, Protocol, Self, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -244,6 +244,13 @@ class State(Protocol):
 
     def num_pieces(self, player: int) -> int:
         """Return how many pieces `player` has on the board."""
+        ...
+
+    def svg(self, **options: Any) -> str:
+        """Return the picture as SVG text; the options are those of `deskovky.envs.drawing.draw`.
+
+        A state written in Python gets it, and `_repr_svg_`, from `deskovky.envs.drawing.Drawable`.
+        """
         ...
 
     def __eq__(self, other: object, /) -> bool:

@@ -3,7 +3,7 @@
 import operator
 import re
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from gymnasium import spaces
@@ -125,27 +125,52 @@ def illegal_action_error(state: State, action: int, who: str) -> IllegalActionEr
     return IllegalActionError(f"{what} for {who}; legal are: {', '.join(moves)}")
 
 
-def board_text(state: State, outcome: Outcome | None) -> str:
-    """Return the board as lines of text, player 0 at the bottom, with hands and side to move.
+class Placement(NamedTuple):
+    """What a FEN says, taken apart."""
 
-    Reads nothing but the FEN, so that it serves every game.
-    """
-    placement, side, *_, move = state.fen().split(" ")
-    board, _, hands = placement.rstrip("]").partition("[")
-    ranks = board.split("/")
-    lines = []
-    for rank, row in zip(range(len(ranks), 0, -1), ranks, strict=True):
-        cells: list[str] = []
+    board: list[str]
+    """The letter on each square, ``rank * files + file`` from player 0's side; empty is ``""``."""
+
+    hands: tuple[str, str] | None
+    """The pieces that player 0 and player 1 hold, as capitals; None in games without hands."""
+
+    to_move: int
+    pending: str
+    """``-``, the name of the square whose piece must go on, or ``@``: a placement is owed."""
+
+    move: int
+
+
+def placement(state: State) -> Placement:
+    """Return the position of any game whose FEN begins and ends as those of the games here."""
+    pieces, side, *fields, move = state.fen().split(" ")
+    board, bracket, hands = pieces.rstrip("]").partition("[")
+    squares: list[str] = []
+    for row in reversed(board.split("/")):
         for token in re.findall(r"\d+|\D", row):
-            cells.extend("." * int(token) if token.isdigit() else token)
-        lines.append(f"{rank:2}  {' '.join(cells)}")
-    files = "abcdefghijklmnopqrstuvwxyz"[: state.game.action_shape[2]]
+            squares.extend([""] * int(token) if token.isdigit() else token)
+    held = None
+    if bracket:
+        capitals = "".join(filter(str.isupper, hands))
+        held = (capitals, "".join(filter(str.islower, hands)).upper())
+    return Placement(squares, held, int(side == "b"), fields[0] if fields else "-", int(move))
+
+
+def board_text(state: State, outcome: Outcome | None) -> str:
+    """Return the board as lines of text, player 0 at the bottom, with hands and side to move."""
+    position = placement(state)
+    num_files = state.game.action_shape[2]
+    lines = []
+    for start in reversed(range(0, len(position.board), num_files)):
+        cells = (letter or "." for letter in position.board[start : start + num_files])
+        lines.append(f"{start // num_files + 1:2}  {' '.join(cells)}")
+    files = "abcdefghijklmnopqrstuvwxyz"[:num_files]
     lines.append(f"    {' '.join(files)}")
-    if hands:
-        held = ["".join(p for p in hands if p.isupper()), "".join(p for p in hands if p.islower())]
-        lines.append(f"in hand: player_0 {held[0] or '-'}, player_1 {held[1] or '-'}")
+    if position.hands is not None:
+        first, second = position.hands
+        lines.append(f"in hand: player_0 {first or '-'}, player_1 {second.lower() or '-'}")
     if outcome is None:
-        lines.append(f"move {move}, player_{int(side == 'b')} to move")
+        lines.append(f"move {position.move}, player_{position.to_move} to move")
     elif outcome.winner is None:
         lines.append(f"{'stopped' if outcome.is_truncation else 'draw'}: {outcome.termination}")
     else:

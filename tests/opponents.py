@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deskovky.envs.drawing import Drawable
 from deskovky.envs.protocol import Outcome, State, Termination
 from deskovky.errors import IllegalActionError
 
@@ -78,7 +79,7 @@ class TwoStepGame:
         return int(4**depth) if depth <= self.max_turns else 0
 
 
-class TwoStepState:
+class TwoStepState(Drawable):
     """A state of `TwoStepGame`: the actions made so far."""
 
     def __init__(self, game: TwoStepGame, actions: tuple[int, ...] = ()) -> None:

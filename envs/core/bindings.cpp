@@ -402,6 +402,17 @@ void register_state(nb::module_& module) {
           },
           "player"_a, "Return how many pieces `player` has on the board.")
       .def(
+          "svg",
+          [](nb::handle self, const nb::kwargs& options) {
+            return python_class("deskovky.envs.drawing", "draw")(self, **options);
+          },
+          nb::sig("def svg(self, **options: typing.Any) -> str"),
+          "Return the picture as SVG text; the options are those of deskovky.envs.drawing.draw.")
+      .def(
+          "_repr_svg_",
+          [](nb::handle self) { return python_class("deskovky.envs.drawing", "draw")(self); },
+          nb::sig("def _repr_svg_(self) -> str"), "Return what notebooks show.")
+      .def(
           "__eq__",
           [](const AnyState& state, nb::handle other) {
             return nb::isinstance<AnyState>(other) &&

@@ -1,7 +1,7 @@
 """The native engine of deskovky: games, vectors of games and searches."""
 
 from collections.abc import Sequence
-from typing import Annotated, Self, SupportsIndex
+from typing import Annotated, Any, Self, SupportsIndex
 
 import numpy
 import numpy.typing
@@ -149,6 +149,11 @@ class State:
 
     def num_pieces(self, player: int) -> int:
         """Return how many pieces `player` has on the board."""
+
+    def svg(self, **options: Any) -> str:
+        """
+        Return the picture as SVG text; the options are those of deskovky.envs.drawing.draw.
+        """
 
     def __eq__(self, other: object, /) -> bool: ...
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from deskovky.envs.drawing import Drawable
 from deskovky.envs.protocol import Outcome, Termination
 from deskovky.errors import ConfigurationError, FenError, IllegalActionError, UnknownGameError
 
@@ -420,7 +421,7 @@ class ReferenceGame:
         return count
 
 
-class ReferenceState:
+class ReferenceState(Drawable):
     """A game in progress. See `deskovky.envs.protocol.State` for its public members."""
 
     __hash__ = None  # type: ignore[assignment]  # mutable
