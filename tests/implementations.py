@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from reference.base import EMPTY, FILES, ReferenceGame
 
 from deskovky.envs.protocol import Game, Outcome, State, Termination
+from deskovky.envs.python_game import EMPTY, FILES, PythonGame
 
 Make = Callable[..., Game]
 """Makes a game; takes the keywords ruleset, setup, max_turns and view."""
 
 
-def implementations(reference: type[ReferenceGame]) -> list[Any]:
+def implementations(reference: type[PythonGame]) -> list[Any]:
     """Return the makers of a game as pytest parameters: the slow reference, the native game.
 
     The native one is skipped where no game of that id is registered.

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import pytest
 from reference import REFERENCES
-from reference.base import EMPTY, OWED_PLACEMENT, Position, ReferenceGame, ReferenceState
 from reference.dobutsu import Dobutsu
 from reference.drakoburg import bannerets
 from reference.xiangqi import POINTS, Move, chased, gives_check, is_general_exposed, legal_moves
@@ -25,6 +24,7 @@ from reference.xiangqi import after as moved
 
 import deskovky as dk
 from deskovky.envs.protocol import Game, State, Termination
+from deskovky.envs.python_game import EMPTY, OWED_PLACEMENT, Position, PythonGame, PythonState
 from deskovky.errors import FenError
 
 SHORT_RUN = 600  # positions per game
@@ -32,7 +32,7 @@ LONG_RUN = 100_000
 NUM_LONG_PARTS = 10
 
 
-NATIVE_IDS = [id for id in dk.games() if not isinstance(dk.game(id), ReferenceGame)]
+NATIVE_IDS = [id for id in dk.games() if not isinstance(dk.game(id), PythonGame)]
 
 
 # --- Comparing ------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ def shown(value: object) -> str:
 class Pair:
     """A native state and its reference, which step together."""
 
-    def __init__(self, native_game: Game, reference_game: ReferenceGame, fen: str | None) -> None:
+    def __init__(self, native_game: Game, reference_game: PythonGame, fen: str | None) -> None:
         self.native = native_game.state(fen)
         self.reference = reference_game.state(fen)
         self.start = self.reference.fen()
@@ -132,7 +132,7 @@ class Pair:
 # --- Where walks begin ----------------------------------------------------------------------------
 
 
-def edited(game: ReferenceGame, position: Position, generator: random.Random) -> Position:
+def edited(game: PythonGame, position: Position, generator: random.Random) -> Position:
     """Return the position with one piece removed, moved or replaced, if that is legal."""
     board, hands = list(position.board), position.hands
     square = generator.choice([x for x, piece in enumerate(board) if piece != EMPTY])
@@ -149,7 +149,7 @@ def edited(game: ReferenceGame, position: Position, generator: random.Random) ->
     return legal_or(position, game, replace(position, board=tuple(board), hands=hands))
 
 
-def crowded(game: ReferenceGame, position: Position, generator: random.Random) -> Position:
+def crowded(game: PythonGame, position: Position, generator: random.Random) -> Position:
     """Return the position with some pieces side by side on the mover's last ranks, if legal.
 
     There the men of draughts cannot step.
@@ -162,7 +162,7 @@ def crowded(game: ReferenceGame, position: Position, generator: random.Random) -
     return legal_or(position, game, replace(position, board=board))
 
 
-def legal_or(position: Position, game: ReferenceGame, changed: Position) -> Position:
+def legal_or(position: Position, game: PythonGame, changed: Position) -> Position:
     """Return `changed` as it is read from its FEN; `position` if that is rejected."""
     try:
         return game.read_fen(game.write_fen(changed))
@@ -170,7 +170,7 @@ def legal_or(position: Position, game: ReferenceGame, changed: Position) -> Posi
         return position
 
 
-def random_start(game: ReferenceGame, generator: random.Random) -> str:
+def random_start(game: PythonGame, generator: random.Random) -> str:
     """Return the FEN of a legal position, mostly one with few pieces."""
     position = game.read_fen(game.start_fens[game.setup])
     num_squares = len(position.board)
@@ -200,7 +200,7 @@ def random_start(game: ReferenceGame, generator: random.Random) -> str:
     return game.write_fen(position)
 
 
-def with_counters(game: ReferenceGame, position: Position, generator: random.Random) -> Position:
+def with_counters(game: PythonGame, position: Position, generator: random.Random) -> Position:
     """Return the position with counters that are at times near their limits."""
     limit = 100 if game.quiet_limit is None else game.quiet_limit
     near_end = (game.max_turns + 1) // 2
@@ -215,7 +215,7 @@ ROYALS = {"dobutsu_v0": "Ll", "xiangqi_v0": "Kk", "drakoburg_v0": "Tt"}
 ATTACKERS = {"xiangqi_v0": "RRRRNNCC"}  # more likely than the other pieces
 
 
-def scattered(game: ReferenceGame, generator: random.Random, most: int = 7) -> str:
+def scattered(game: PythonGame, generator: random.Random, most: int = 7) -> str:
     """Return the FEN of both royals and one to `most` other pieces, anywhere."""
     kinds = game.pieces + ATTACKERS.get(game.id, "")
     while True:
@@ -238,7 +238,7 @@ def scattered(game: ReferenceGame, generator: random.Random, most: int = 7) -> s
 
 # --- How they go on -------------------------------------------------------------------------------
 
-Bias = Callable[[ReferenceState, Position], tuple[int, ...]]
+Bias = Callable[[PythonState, Position], tuple[int, ...]]
 """How much a walk likes the position after a step."""
 
 
@@ -246,15 +246,15 @@ def pieces_of(position: Position, player: int) -> list[str]:
     return [x for x in position.board if x.isalpha() and x.islower() == bool(player)]
 
 
-def captures(state: ReferenceState, after: Position) -> tuple[int, ...]:
+def captures(state: PythonState, after: Position) -> tuple[int, ...]:
     return (-len(pieces_of(after, 1 - state.to_move)),)
 
 
-def spares(state: ReferenceState, after: Position) -> tuple[int, ...]:
+def spares(state: PythonState, after: Position) -> tuple[int, ...]:
     return (len(pieces_of(after, 1 - state.to_move)),)
 
 
-def advances(state: ReferenceState, after: Position) -> tuple[int, ...]:
+def advances(state: PythonState, after: Position) -> tuple[int, ...]:
     """Promotions first, then steps towards the other side."""
     before = state.moments[-1].position
     seen = state.game.seen_board(after.board, state.to_move)
@@ -263,7 +263,7 @@ def advances(state: ReferenceState, after: Position) -> tuple[int, ...]:
     return (int(old != new), sum(ranks))
 
 
-def goes_back(state: ReferenceState, after: Position) -> tuple[int, ...]:
+def goes_back(state: PythonState, after: Position) -> tuple[int, ...]:
     """Positions that have occurred, then own pieces on old squares, then what resets nothing."""
     player = state.to_move
     recent = [past.position for past in state.moments[-12:]]
@@ -281,12 +281,12 @@ def squares(position: Position, player: int) -> list[tuple[int, str]]:
     ]
 
 
-def restricts(state: ReferenceState, after: Position) -> tuple[int, ...]:
+def restricts(state: PythonState, after: Position) -> tuple[int, ...]:
     """Few replies: checks, mates and stalemates."""
     return (-len(state.game.legal_actions(after)),)
 
 
-def checks(state: ReferenceState, after: Position) -> tuple[int, ...]:
+def checks(state: PythonState, after: Position) -> tuple[int, ...]:
     """Checks in Xiangqi by the player who began, mostly with one piece; both go back."""
     if state.to_move != state.moments[0].position.to_move:
         return goes_back(state, after)
@@ -294,7 +294,7 @@ def checks(state: ReferenceState, after: Position) -> tuple[int, ...]:
     return (is_check, after.extra[state.to_move].length, *goes_back(state, after))
 
 
-def chases(state: ReferenceState, after: Position) -> tuple[int, ...]:
+def chases(state: PythonState, after: Position) -> tuple[int, ...]:
     """Chases in Xiangqi by the player who began; both go back, the other one from danger."""
     before, player = state.moments[-1].position, state.to_move
     if player == state.moments[0].position.to_move:
@@ -311,7 +311,7 @@ def last_move(before: Sequence[str], after: Sequence[str]) -> Move:
     return origin, target
 
 
-def breeds(state: ReferenceState, after: Position) -> tuple[int, ...]:
+def breeds(state: PythonState, after: Position) -> tuple[int, ...]:
     """More bannerets of Drakoburg, then more pieces or the right to one."""
     player = state.to_move
     num_bannerets = len(bannerets(after.board, player))
@@ -327,7 +327,7 @@ MORE_BIASES: dict[str, Sequence[Bias]] = {
 }
 
 
-def choose(state: ReferenceState, bias: Bias | None, generator: random.Random) -> int:
+def choose(state: PythonState, bias: Bias | None, generator: random.Random) -> int:
     """Return a legal action: the one that `bias` likes best among some, at times any."""
     actions: list[int] = state.legal_actions().tolist()
     is_choosy = state.game.has_repetition and bias in (goes_back, checks, chases)
@@ -364,13 +364,13 @@ def walk(pair: Pair, generator: random.Random, max_steps: int) -> Iterator[Pair]
 # --- The tests ------------------------------------------------------------------------------------
 
 
-def reference_of(id: str) -> type[ReferenceGame]:
+def reference_of(id: str) -> type[PythonGame]:
     if id not in REFERENCES:
         pytest.fail(f"{id} is registered, but has no reference rules in tests/reference/")
     return REFERENCES[id]
 
 
-def kinds(state: ReferenceState) -> set[object]:
+def kinds(state: PythonState) -> set[object]:
     """Return what is remarkable about a state."""
     found: set[object] = set()
     found |= {"several steps"} if state.is_turn_open else set()
@@ -407,7 +407,7 @@ MORE_KINDS: dict[str, set[object]] = {  # which a long run must reach
 }
 
 
-def run(make_native: Callable[..., Game], rules: type[ReferenceGame], seed: int, size: int) -> None:
+def run(make_native: Callable[..., Game], rules: type[PythonGame], seed: int, size: int) -> None:
     """Compare in `size` positions, in up to five times as many until they were of all kinds."""
     generator = random.Random(f"{rules.id} {seed}")
     variants = [
@@ -507,7 +507,7 @@ def check_damaged_fens(id: str, seed: int, size: int) -> None:
     assert size // 20 < num_read < size
 
 
-def is_read_alike(native_game: Game, reference_game: ReferenceGame, fen: str) -> bool:
+def is_read_alike(native_game: Game, reference_game: PythonGame, fen: str) -> bool:
     """Return whether both read the FEN; fail if only one does, or if they differ."""
     try:
         expected: State | None = reference_game.state(fen)

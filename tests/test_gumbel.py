@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference.base import ReferenceState
 from reference.dobutsu import Dobutsu
 from toy_game import StripDraughts
 from two_step_game import TwoStepGame, num_chips, solve
@@ -20,6 +19,7 @@ from two_step_game import TwoStepGame, num_chips, solve
 import deskovky as dk
 from deskovky._core import GumbelSearch
 from deskovky.agents.alphazero import run_search
+from deskovky.envs.python_game import PythonState
 from deskovky.errors import ConfigurationError
 
 TREES = Path(__file__).parent / "search_trees"
@@ -565,7 +565,7 @@ def test_bad_roots():
         search.set_roots([1, 2])  # type: ignore[list-item]
 
 
-class BrokenState(ReferenceState):
+class BrokenState(PythonState):
     fault = ""
 
     @property

@@ -9,19 +9,17 @@ passes. A player without pieces has lost; when neither can move, the one with mo
 from collections.abc import Iterator
 from dataclasses import replace
 
-from reference.base import EMPTY, Position, ReferenceGame
-
 from deskovky.envs.protocol import Outcome, Termination
+from deskovky.envs.python_game import EMPTY, Position, PythonGame
 
 STEP, CROSS, JUMP = range(3)
 
 
-class StripDraughts(ReferenceGame):
+class StripDraughts(PythonGame):
     id = "strip_draughts_v0"
     start_fens = {"default": "PP2pp/PP2pp w - 0 1"}
     default_max_turns = 60
     action_shape = (3, 2, 6)
-    num_planes = 0  # searches do not look at observations
     pieces = "P"
     has_pass = True
 
@@ -85,6 +83,3 @@ class StripDraughts(ReferenceGame):
         return "".join(
             self.square_name(self.seen_square(end % 12, player)) for end in (square, target)
         )
-
-    def check(self, position: Position) -> None:
-        """Every board will do."""

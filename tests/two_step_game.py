@@ -9,12 +9,12 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from reference.base import EMPTY, Moment, Position, ReferenceGame
 
 from deskovky.envs.protocol import Outcome, Termination
+from deskovky.envs.python_game import EMPTY, Moment, Position, PythonGame
 
 
-class TwoStepGame(ReferenceGame):
+class TwoStepGame(PythonGame):
     id = "two_step_v0"
     start_fens = {"default": "PPPPPPPPPP w - 0 1"}
     default_max_turns = 30

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deskovky.envs.protocol import Outcome, Termination
+from deskovky.envs.python_game import EMPTY, Moment, Position, PythonGame
 from deskovky.errors import FenError
-
-from .base import EMPTY, Moment, Position, ReferenceGame
 
 # (ranks, files) of N, NE, E, SE, S, SW, W, NW. A piece of the enemy that moves in direction d as it
 # sees the board comes from direction d as the mover sees it.
@@ -67,7 +66,7 @@ def has_safely_tried(seen: tuple[str, ...]) -> bool:
     return has_tried(seen) and not is_attacked(seen, seen.index("L"))
 
 
-class Dobutsu(ReferenceGame):
+class Dobutsu(PythonGame):
     id = "dobutsu_v0"
     rulesets = ("standard", "fairy", "delayed_try")
     start_fens = {"default": "gle/1c1/1C1/ELG[-] w - - 0 1"}

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deskovky.envs.protocol import Outcome, Termination
+from deskovky.envs.python_game import EMPTY, OWED_PLACEMENT, Moment, Position, PythonGame
 from deskovky.errors import FenError
-
-from .base import EMPTY, OWED_PLACEMENT, Moment, Position, ReferenceGame
 
 SIZE = 7
 NUM_SQUARES = SIZE * SIZE
@@ -217,7 +216,7 @@ def after(board: Board, move: Move) -> tuple[str, ...]:
 # --- The game -------------------------------------------------------------------------------------
 
 
-class Drakoburg(ReferenceGame):
+class Drakoburg(PythonGame):
     id = "drakoburg_v0"
     start_fens = {  # DB-1
         "default": "z1sta1u/ppppppp/7/7/7/PPPPPPP/Z1STA1U w - 0 1",

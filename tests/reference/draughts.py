@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deskovky.envs.protocol import Outcome, Termination
+from deskovky.envs.python_game import EMPTY, OWED_PLACEMENT, Moment, Position, PythonGame
 from deskovky.errors import FenError
-
-from .base import EMPTY, OWED_PLACEMENT, Moment, Position, ReferenceGame
 
 # (files to the right, ranks forward) of N, NE, E, SE, S, SW, W, NW.
 COMPASS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
@@ -48,7 +47,7 @@ class Step(NamedTuple):
     to: int
 
 
-class Draughts(ReferenceGame):
+class Draughts(PythonGame):
     has_pass = True
 
     # --- What a game states -----------------------------------------------------------------------

@@ -5,8 +5,8 @@ piece on `square` in one of the eight directions of `COMPASS`; the last action i
 """
 
 from deskovky.envs.protocol import Outcome, Termination
+from deskovky.envs.python_game import Position
 
-from .base import Position
 from .draughts import ALL, NE, NW, Draughts, E, Movement, N, Step, W
 
 FORWARD_OR_SIDEWAYS = (W, NW, N, NE, E)

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deskovky.envs.protocol import Outcome, Termination
+from deskovky.envs.python_game import Moment, Position
 
-from .base import Moment, Position
 from .draughts import ALL, Draughts, Movement
 
 # (files to the right, ranks forward)

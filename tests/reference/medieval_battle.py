@@ -5,8 +5,8 @@ the piece on `square` in one of the eight directions of `COMPASS`; the last acti
 """
 
 from deskovky.envs.protocol import Outcome, Termination
+from deskovky.envs.python_game import Position
 
-from .base import Position
 from .draughts import ALL, NE, NW, SE, SW, Draughts, E, Movement, N, W
 
 FOOTMAN = (NW, NE)

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deskovky.envs.protocol import Outcome, Termination
+from deskovky.envs.python_game import EMPTY, Moment, Position, PythonGame
 from deskovky.errors import FenError
-
-from .base import EMPTY, Moment, Position, ReferenceGame
 
 NUM_FILES, NUM_RANKS, NUM_SQUARES = 9, 10, 90
 LAST = NUM_SQUARES - 1  # square s of player 0 is LAST - s of player 1
@@ -291,7 +290,7 @@ def conduct(turns: Sequence[Turn], player: int) -> int:
 # --- The game -------------------------------------------------------------------------------------
 
 
-class Xiangqi(ReferenceGame):
+class Xiangqi(PythonGame):
     id = "xiangqi_v0"
     rulesets = ("standard", "axf")
     start_fens = {

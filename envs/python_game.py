@@ -1,13 +1,20 @@
-"""What every reference game shares: history, turns of several steps, FEN, perft, the end of a game.
+"""The base of games written in plain Python.
 
-A game derives from `ReferenceGame`, fills in the class attributes and writes about eight functions,
-all of them on immutable `Position` objects. `ReferenceState` adds the history. Section numbers
-below are those of the rules text ("section 0" is its common ground).
+A game derives from `PythonGame`, states what it is made of and writes at least four functions, all
+of them on immutable `Position` objects: `legal_actions`, `step`, `end_by_rule` and `step_text`.
+History, turns of several steps, repetition, FEN, perft and the end of a game come with the base;
+`PythonState` is the `State` of such a game. Register it with `deskovky.envs.register_game`, and
+environments, agents and training know it.
+
+It is slow, some thousand steps a second: a way to try rules out before they are ported to C++, and
+what the second, plain implementation of every game in tests/reference/ is built on. Section numbers
+below are those of the rules text that all games share ("section 0" is its common ground).
 """
 
 import hashlib
 import operator
 import re
+import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
@@ -20,7 +27,7 @@ from deskovky.envs.protocol import Outcome, Termination
 from deskovky.errors import ConfigurationError, FenError, IllegalActionError, UnknownGameError
 
 EMPTY = "."
-FILES = "abcdefghij"
+FILES = string.ascii_lowercase
 NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")  # decimal, no leading zero; no game lasts 10^9 turns
 OWED_PLACEMENT = "@"
 
@@ -92,7 +99,7 @@ class Moment(NamedTuple):
     without repetition."""
 
 
-class ReferenceGame:
+class PythonGame:
     """A game under fixed options. See `deskovky.envs.protocol.Game` for its public members."""
 
     # --- What a game states -----------------------------------------------------------------------
@@ -102,7 +109,7 @@ class ReferenceGame:
     start_fens: ClassVar[dict[str, str]]  # by setup; the first is the default
     default_max_turns: ClassVar[int]
     action_shape: tuple[int, int, int]
-    num_planes: ClassVar[int]  # of the relative observation
+    num_planes: ClassVar[int]  # of the relative observation; by default those of `planes`
     pieces: ClassVar[str]  # the FEN letters, capital
     piece_aliases: ClassVar[dict[str, str]] = {}  # read, never written; "+C" and the like
     fields: ClassVar[tuple[str, ...]] = ("side", "pending", "quiet", "move")  # after the board
@@ -140,8 +147,18 @@ class ReferenceGame:
         return Outcome(None, Termination.MAX_TURNS)
 
     def planes(self, moment: Moment, player: int) -> list[NDArray[np.float32]]:
-        """Return the `num_planes` planes ``[ranks, files]`` of the observation seen by `player`."""
-        raise NotImplementedError
+        """Return the `num_planes` planes ``[ranks, files]`` of the observation seen by `player`.
+
+        By default: own pieces by kind, enemy pieces by kind, the piece that must go on. Override
+        it, and `num_planes`, where the rules look at more; all values must lie in [0, 1].
+        """
+        position = moment.position
+        seen = self.seen_board(position.board, player)
+        pending = self.plane()
+        if position.pending not in ("-", OWED_PLACEMENT):
+            square = self.seen_square(self.square_of(position.pending), player)
+            pending.flat[square] = 1.0
+        return [self.piece_plane(seen, x) for x in self.pieces + self.pieces.lower()] + [pending]
 
     def step_text(self, position: Position, action: int) -> str:
         """Return the text of a step (not `pass`), legal or not."""
@@ -149,7 +166,6 @@ class ReferenceGame:
 
     def check(self, position: Position) -> None:
         """Raise FenError, naming the field, if the rules exclude a position that was read."""
-        raise NotImplementedError
 
     def turned_square(self, square: int) -> int:
         """Return where player 1 sees `square`, and back: the board turned by 180 degrees."""
@@ -157,14 +173,20 @@ class ReferenceGame:
 
     # --- Options ----------------------------------------------------------------------------------
 
+    def __init_subclass__(cls) -> None:
+        if hasattr(cls, "pieces") and not hasattr(cls, "num_planes"):
+            cls.num_planes = 2 * len(cls.pieces) + 1
+
     def __init__(
         self,
         *,
-        ruleset: str = "standard",
-        setup: str = "default",
+        ruleset: str | None = None,
+        setup: str | None = None,
         max_turns: int | None = None,
         view: str = "relative",
     ) -> None:
+        ruleset = self.rulesets[0] if ruleset is None else ruleset
+        setup = self.setups[0] if setup is None else setup
         if ruleset not in self.rulesets:
             raise UnknownGameError(f"{self.id} has no ruleset {ruleset!r}, only {self.rulesets}")
         if setup not in self.start_fens:
@@ -183,10 +205,13 @@ class ReferenceGame:
         return (self.id, self.ruleset, self.setup, self.max_turns, self.view)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ReferenceGame) and self._options == other._options
+        return isinstance(other, type(self)) and self._options == other._options
 
     def __hash__(self) -> int:
         return hash(self._options)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}{self._options}"
 
     @property
     def setups(self) -> tuple[str, ...]:
@@ -234,7 +259,7 @@ class ReferenceGame:
 
     def square_of(self, name: str) -> int:
         """Return the square of a name such as ``b10``. Raises ValueError if there is none."""
-        match = re.fullmatch(r"([a-j])([1-9][0-9]?)", name)
+        match = re.fullmatch(r"([a-z])([1-9][0-9]?)", name)
         if match is not None:
             file, rank = FILES.index(match[1]), int(match[2]) - 1
             if file < self.num_files and rank < self.num_ranks:
@@ -401,8 +426,8 @@ class ReferenceGame:
     def _start(self, fen: str | None) -> Position:
         return self.read_fen(self.start_fens[self.setup] if fen is None else fen)
 
-    def state(self, fen: str | None = None) -> "ReferenceState":
-        return ReferenceState(self, self._start(fen))
+    def state(self, fen: str | None = None) -> "PythonState":
+        return PythonState(self, self._start(fen))
 
     def perft(self, depth: int, fen: str | None = None) -> int:
         if depth < 0:
@@ -421,12 +446,12 @@ class ReferenceGame:
         return count
 
 
-class ReferenceState(Drawable):
+class PythonState(Drawable):
     """A game in progress. See `deskovky.envs.protocol.State` for its public members."""
 
     __hash__ = None  # type: ignore[assignment]  # mutable
 
-    def __init__(self, game: ReferenceGame, start: Position) -> None:
+    def __init__(self, game: PythonGame, start: Position) -> None:
         self._game = game
         self._moments = [Moment(start, None, "", 1)]
         self._outcome = game.outcome(self._moments)
@@ -441,7 +466,7 @@ class ReferenceState(Drawable):
         return self._moments[-1].position
 
     @property
-    def game(self) -> ReferenceGame:
+    def game(self) -> PythonGame:
         return self._game
 
     @property
@@ -569,7 +594,7 @@ class ReferenceState(Drawable):
         return sum(piece.islower() if player else piece.isupper() for piece in self._position.board)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ReferenceState):
+        if not isinstance(other, PythonState):
             return NotImplemented
         return self._game == other._game and self._moments == other._moments
 
@@ -587,6 +612,6 @@ def join_steps(turn: str, step: str) -> str:
         return step
     if "@" in step:
         return f"{turn},{step}"
-    origin = re.match(r"[a-j][0-9]+", step)
+    origin = re.match(r"[a-z][0-9]+", step)
     assert origin is not None and turn.endswith(origin[0])
     return turn + step[origin.end() :]
