@@ -30,6 +30,7 @@ class Termination(StrEnum):
     LENGTH_LIMIT = "length_limit"
     INSUFFICIENT_MATERIAL = "insufficient_material"
     ILLEGAL_ACTION = "illegal_action"
+    RESIGNATION = "resignation"
     MAX_TURNS = "max_turns"
 
 

@@ -111,6 +111,36 @@ def play_random_turns(state: State, num_turns: int, rng: np.random.Generator) ->
                 break
 
 
+def steps_from_text(state: State, text: str) -> list[int]:
+    """Return the steps that `text` means: a whole turn, or the first steps of one.
+
+    In mid-turn both the text of the steps to come and that of the whole turn serve. Raises
+    IllegalActionError if no legal steps have that text.
+    """
+
+    def follow(before: State, steps: list[int], offset: int) -> list[int] | None:
+        for action in before.legal_actions().tolist():
+            after = before.copy()
+            after.apply(action)
+            whole = after.history[-1]
+            if not steps:  # where the text of what is new begins
+                offset = len(whole) - len(before.action_to_text(action))
+            for reached in (whole, whole[offset:]):
+                if reached == text:
+                    return [*steps, action]
+            if after.is_turn_open and text.startswith((whole, whole[offset:])):
+                found = follow(after, [*steps, action], offset)
+                if found:
+                    return found
+        return None
+
+    found = follow(state, [], 0)
+    if found is None:
+        state.push(text)  # raises, and says what is legal
+        raise IllegalActionError(f"{text!r} is no legal turn")
+    return found
+
+
 def illegal_action_error(state: State, action: int, who: str) -> IllegalActionError:
     """Return the error for an action that `who` may not play: it names the legal ones."""
     num_actions = state.game.num_actions

@@ -11,6 +11,7 @@ agent = dk.agent("minimax:depth=4")                # players from text
 from deskovky.agents import agent
 from deskovky.envs import game, games, make, make_vec, register_game
 from deskovky.envs.protocol import Game, Outcome, State, Termination
+from deskovky.envs.records import Annotation, Record, RecordWriter, read_records, write_records
 from deskovky.errors import (
     AgentSpecError,
     CheckpointError,
@@ -18,6 +19,7 @@ from deskovky.errors import (
     DeskovkyError,
     FenError,
     IllegalActionError,
+    RecordError,
     UnknownGameError,
 )
 
@@ -25,6 +27,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AgentSpecError",
+    "Annotation",
     "CheckpointError",
     "ConfigurationError",
     "DeskovkyError",
@@ -32,6 +35,9 @@ __all__ = [
     "Game",
     "IllegalActionError",
     "Outcome",
+    "Record",
+    "RecordError",
+    "RecordWriter",
     "State",
     "Termination",
     "UnknownGameError",
@@ -40,5 +46,7 @@ __all__ = [
     "games",
     "make",
     "make_vec",
+    "read_records",
     "register_game",
+    "write_records",
 ]

@@ -25,5 +25,9 @@ class CheckpointError(DeskovkyError, ValueError):
     """A checkpoint is truncated, of another program, format, game or ruleset."""
 
 
+class RecordError(DeskovkyError, ValueError):
+    """A record of a game is malformed, or the rules deny a turn of it or its result."""
+
+
 class ConfigurationError(DeskovkyError, ValueError):
     """An option of an environment, a search or a training run has a value that cannot be used."""
