@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
 from deskovky.envs.protocol import Game, Outcome, State, Termination
+from deskovky.envs.render import RENDER_FPS, RENDER_MODES, Frame, Window, render_state
 from deskovky.envs.support import (
-    RENDER_MODES,
     as_game,
-    board_text,
     check_choice,
     illegal_action_error,
     observation_space,
@@ -46,8 +45,9 @@ class BoardGameEnv(AECEnv[str, Observation, Any]):
     """A two-player board game with the PettingZoo AEC interface.
 
     game: a `Game`, native or plain Python, or a registered name.
-    render_mode: ``"ansi"`` (`render()` returns the board as text), ``"human"`` (it is printed after
-        every step) or None.
+    render_mode: what `render()` returns: ``"ansi"`` the board as text, ``"svg"`` as SVG text,
+        ``"rgb_array"`` as pixels, `[height, width, 3]` uint8 (extra `render`); ``"human"`` shows it
+        in a window after every step (extra `window`); or None.
     illegal: what an illegal action does: ``"raise"`` raises IllegalActionError and changes nothing;
         ``"lose"`` ends the game, -1 for its player and +1 for the other, terminated for the reason
         `illegal_action`.
@@ -69,7 +69,7 @@ class BoardGameEnv(AECEnv[str, Observation, Any]):
         "name": "deskovky",  # of the class; each environment has the name of its game
         "render_modes": RENDER_MODES,
         "is_parallelizable": False,
-        "render_fps": 2,
+        "render_fps": RENDER_FPS,
     }
 
     def __init__(
@@ -86,6 +86,7 @@ class BoardGameEnv(AECEnv[str, Observation, Any]):
         self.game = as_game(game, game_options)
         self.metadata = {**self.metadata, "name": self.game.id}
         self.render_mode = render_mode
+        self._window = Window()
         self.illegal = illegal
         self.legal_moves = legal_moves
 
@@ -234,19 +235,20 @@ class BoardGameEnv(AECEnv[str, Observation, Any]):
         except KeyError:
             raise DeskovkyError("no agent is in the game: call reset() first") from None
 
-    def render(self) -> str | None:
-        """Return the board as text (``"ansi"``) or print it (``"human"``)."""
+    def render(self) -> str | Frame | None:
+        """Return the board as `render_mode` asks, or show it in the window (``"human"``).
+
+        Raises RenderError where the package or the display for it is missing.
+        """
         if self.render_mode is None:
             logger.warn("render() was called on an environment made without a render_mode")
             return None
-        text = board_text(self.state_object, self._outcome)
-        if self.render_mode == "ansi":
-            return text
-        print(text, end="\n\n")
-        return None
+        state, outcome = self.state_object, self._outcome
+        return render_state(self.render_mode, state, outcome, self._window)
 
     def close(self) -> None:
-        """Release nothing: there is nothing to release."""
+        """Close the window of ``render_mode="human"``, if there is one."""
+        self._window.close()
 
     def _start(self, state: State) -> None:
         """Make `state` the game, as if it had just begun there."""

@@ -137,11 +137,13 @@ class Layout:
 
 def draw_chequered_board(layout: Layout) -> str:
     """Return a chequered board; the square a1 is dark."""
-    parts = [rect(*layout.board, fill=LIGHT_WOOD)]
-    for square in range(layout.ranks * layout.files):
-        if sum(divmod(square, layout.files)) % 2 == 0:
-            parts.append(rect(*layout.square_rect(square), fill=DARK_WOOD))
-    return "".join(parts)
+    dark = [
+        f"M{x:g} {y:g}h{width:g}v{height:g}h{-width:g}z"
+        for square in range(layout.ranks * layout.files)
+        if sum(divmod(square, layout.files)) % 2 == 0
+        for x, y, width, height in [layout.square_rect(square)]
+    ]
+    return rect(*layout.board, fill=LIGHT_WOOD) + path("".join(dark), DARK_WOOD)
 
 
 def draw_lettered_piece(letter: str, is_facing_up: bool) -> str:

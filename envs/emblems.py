@@ -9,13 +9,15 @@ GOLD = ("#b8860b", "#f0c454")
 def disc(player: int) -> str:
     """Return the round piece that figures stand on."""
     edge = circle(0, 0, 40, fill=FILL[player], stroke=EDGE[player], stroke_width=4)
-    return edge + circle(0, 0, 34, fill="none", stroke=INK[player], stroke_width=1.5, opacity=0.45)
+    return edge + circle(
+        0, 0, 34, fill="none", stroke=INK[player], stroke_width=1.5, stroke_opacity=0.45
+    )
 
 
 def man(player: int) -> str:
     """Return a draughts man: a disc with rings."""
     rings = [
-        circle(0, 0, radius, fill="none", stroke=INK[player], stroke_width=2.5, opacity=0.55)
+        circle(0, 0, radius, fill="none", stroke=INK[player], stroke_width=2.5, stroke_opacity=0.55)
         for radius in (28, 17)
     ]
     return circle(0, 0, 40, fill=FILL[player], stroke=EDGE[player], stroke_width=4) + group(rings)

@@ -9,15 +9,14 @@ from gymnasium import logger, spaces
 from numpy.typing import NDArray
 
 from deskovky.envs.protocol import Game, Outcome, State, Termination
+from deskovky.envs.render import RENDER_FPS, RENDER_MODES, Frame, Window, render_state
 from deskovky.envs.support import (
     MAX_OPENING_TURNS,
     MAX_REDRAWS,
-    RENDER_MODES,
     SIDES,
     Opponent,
     as_game,
     as_opponent,
-    board_text,
     check_choice,
     check_integer,
     illegal_action_error,
@@ -40,8 +39,9 @@ class SinglePlayerEnv(gymnasium.Env[NDArray[np.float32], Any]):
         the reason `illegal_action`; ``"raise"`` raises IllegalActionError and changes nothing. The
         default is for the official checkers, which sample actions without looking at the mask.
     opening_turns: how many random turns open every game.
-    render_mode: ``"ansi"`` (`render()` returns the board as text), ``"human"`` (it is printed after
-        every step) or None.
+    render_mode: what `render()` returns: ``"ansi"`` the board as text, ``"svg"`` as SVG text,
+        ``"rgb_array"`` as pixels, `[height, width, 3]` uint8 (extra `render`); ``"human"`` shows it
+        in a window after every step (extra `window`); or None.
     game_options: `ruleset`, `setup`, `max_turns` and so on, if `game` is a name.
 
     One step is the learner's action and all that the opponent does until the learner is to move
@@ -54,7 +54,7 @@ class SinglePlayerEnv(gymnasium.Env[NDArray[np.float32], Any]):
     All chance, that of the opponent too, comes from `np_random`.
     """
 
-    metadata = {"render_modes": RENDER_MODES, "render_fps": 2}
+    metadata = {"render_modes": RENDER_MODES, "render_fps": RENDER_FPS}
 
     def __init__(
         self,
@@ -76,6 +76,7 @@ class SinglePlayerEnv(gymnasium.Env[NDArray[np.float32], Any]):
         self.illegal = illegal
         self.opening_turns = opening_turns
         self.render_mode = render_mode
+        self._window = Window()
         self.observation_space = observation_space(self.game)
         self.action_space = spaces.Discrete(self.game.num_actions)
         self._num_games = 0  # since the last seeded reset; says whose turn to start it is
@@ -176,16 +177,20 @@ class SinglePlayerEnv(gymnasium.Env[NDArray[np.float32], Any]):
         is_terminated = outcome is not None and not is_truncated
         return state.observation(self._learner), reward, is_terminated, is_truncated, self._info()
 
-    def render(self) -> str | None:
-        """Return the board as text (``"ansi"``) or print it (``"human"``)."""
+    def render(self) -> str | Frame | None:
+        """Return the board as `render_mode` asks, or show it in the window (``"human"``).
+
+        Raises RenderError where the package or the display for it is missing.
+        """
         if self.render_mode is None:
             logger.warn("render() was called on an environment made without a render_mode")
             return None
-        text = board_text(self.state_object, self._outcome)
-        if self.render_mode == "ansi":
-            return text
-        print(text, end="\n\n")
-        return None
+        state, outcome = self.state_object, self._outcome
+        return render_state(self.render_mode, state, outcome, self._window, self._learner)
+
+    def close(self) -> None:
+        """Close the window of ``render_mode="human"``, if there is one."""
+        self._window.close()
 
     def _draw_side(self) -> int:
         if self.side == "random":

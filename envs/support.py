@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from deskovky.envs.protocol import Game, Outcome, State
 from deskovky.errors import ConfigurationError, FenError, IllegalActionError
 
-RENDER_MODES = ["human", "ansi"]
 SIDES = [0, 1, "alternate", "random"]  # of the one player who learns
 MAX_REDRAWS = 1000  # of a game that is over before the learner has acted
 MAX_OPENING_TURNS = 1000

@@ -7,7 +7,7 @@ import pickle
 import warnings
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pettingzoo
@@ -24,7 +24,7 @@ from deskovky.errors import ConfigurationError, DeskovkyError, FenError, Illegal
 with warnings.catch_warnings():
     # Where pygame is installed, this imports a game of theirs in their deprecated way.
     warnings.simplefilter("ignore", DeprecationWarning)
-    from pettingzoo.test import api_test, render_test, seed_test
+    from pettingzoo.test import api_test, seed_test
 
 # PettingZoo's test knows by name which environments may have dict observations and empty masks.
 pettingzoo_warns = [
@@ -91,9 +91,6 @@ class TestOfficial:
 
     def test_seed(self, make: Make) -> None:
         seed_test(make, num_cycles=500 if make is not reference else 50)
-
-    def test_render(self, make: Make) -> None:
-        render_test(cast(Any, make))
 
     def test_performance(self, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
         # It runs for five seconds; with this clock for 250 rounds.
@@ -402,13 +399,6 @@ def test_ansi(env: BoardGameEnv) -> None:
     )
     play(env, WIN_0[2:])
     assert str(env.render()).endswith("player_0 won: lion_captured")
-
-
-def test_human_prints_every_step(capsys: pytest.CaptureFixture[str]) -> None:
-    env = BoardGameEnv("dobutsu_v0", render_mode="human")
-    env.reset()
-    play(env, WIN_0)
-    assert capsys.readouterr().out.count("a b c") == 1 + len(WIN_0)
 
 
 def test_render_without_a_mode_warns(env: BoardGameEnv) -> None:

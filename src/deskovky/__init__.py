@@ -20,6 +20,7 @@ from deskovky.errors import (
     FenError,
     IllegalActionError,
     RecordError,
+    RenderError,
     UnknownGameError,
 )
 
@@ -38,6 +39,7 @@ __all__ = [
     "Record",
     "RecordError",
     "RecordWriter",
+    "RenderError",
     "State",
     "Termination",
     "UnknownGameError",

@@ -31,3 +31,7 @@ class RecordError(DeskovkyError, ValueError):
 
 class ConfigurationError(DeskovkyError, ValueError):
     """An option of an environment, a search or a training run has a value that cannot be used."""
+
+
+class RenderError(DeskovkyError, RuntimeError):
+    """A picture cannot be made or shown here: a package of an extra is missing, or a display."""
