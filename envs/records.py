@@ -27,6 +27,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -387,6 +388,17 @@ def read_records(source: str | os.PathLike[str] | Iterable[str]) -> Iterator[Rec
             raise RecordError(f"{os.fspath(source)}: not UTF-8: {error}") from error
         except RecordError as error:
             raise RecordError(f"{os.fspath(source)}: {error}") from error
+
+
+def read_record(path: str | os.PathLike[str], number: int = 1) -> Record:
+    """Return one game of a file, counted from 1; those before it are read as well.
+
+    Raises RecordError if there is none, otherwise as `read_records`.
+    """
+    if number >= 1:
+        for record in islice(read_records(path), number - 1, None):
+            return record
+    raise RecordError(f"{os.fspath(path)} holds no game {number}")
 
 
 class RecordWriter:

@@ -1,8 +1,10 @@
 """What the environments have in common: options, messages and the board as text."""
 
 import operator
+import os
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -205,3 +207,10 @@ def board_text(state: State, outcome: Outcome | None) -> str:
     else:
         lines.append(f"player_{outcome.winner} won: {outcome.termination}")
     return "\n".join(lines)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file aside and rename it, so that `path` is never half a file. Raises OSError."""
+    temporary = path.with_name(f"{path.name}.tmp")
+    temporary.write_text(text, encoding="utf-8", newline="\n")
+    os.replace(temporary, path)

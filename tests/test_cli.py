@@ -14,7 +14,7 @@ import deskovky as dk
 from deskovky import cli
 from deskovky.errors import ConfigurationError
 
-COMMANDS = ["games", "perft", "eval", "bench"]
+COMMANDS = ["games", "play", "show", "perft", "eval", "bench"]
 
 
 def command(*words: str) -> subprocess.CompletedProcess[str]:

@@ -32,16 +32,19 @@ def test_make_targets_exist() -> None:
 
 
 def test_commands_parse() -> None:
-    """The options of every `deskovky train` and `deskovky eval` line are understood."""
+    """The options of every line that begins with `deskovky` are understood."""
     tyro = pytest.importorskip("tyro")
     scripts = {
-        "deskovky train alphazero": "deskovky.train.alphazero",
-        "deskovky train ppo": "deskovky.train.ppo_selfplay",
-        "deskovky eval": "deskovky.train.evaluate",
+        "deskovky train alphazero": "deskovky.train.alphazero:Args",
+        "deskovky train ppo": "deskovky.train.ppo_selfplay:Args",
+        "deskovky eval": "deskovky.train.evaluate:Args",
+        "deskovky play": "deskovky.play:Play",
+        "deskovky show": "deskovky.show:Show",
     }
     lines = [line for line in "\n".join(blocks("sh")).splitlines() if line.startswith("deskovky ")]
     assert lines
     for line in lines:
         command = next(command for command in scripts if line.startswith(command))
-        args = importlib.import_module(scripts[command]).Args
+        module, _, name = scripts[command].partition(":")
+        args = getattr(importlib.import_module(module), name)
         tyro.cli(args, args=shlex.split(line.removeprefix(command)))

@@ -1,4 +1,4 @@
-"""The command line: `deskovky games|perft|train|eval|bench`.
+"""The command line: `deskovky games|play|show|perft|train|eval|bench`.
 
 Each command is a dataclass that tyro turns into options. What a command needs is imported when it
 runs, so that torch is loaded only by those that train or play with networks.
@@ -28,6 +28,8 @@ USAGE = """\
 usage: deskovky COMMAND [OPTIONS]
 
   games             list the games: ids, sizes, rulesets, start positions
+  play GAME         play against an agent or a friend, or watch agents play
+  show FILE         show a recorded game as text, picture or animation
   perft GAME DEPTH  count the sequences of DEPTH turns, and how fast
   train alphazero   train a network by self-play with search
   train ppo         train a network with MaskablePPO against its past selves
@@ -80,12 +82,22 @@ def run(words: list[str]) -> None:
         evaluate.main(options)
     elif command == "games":
         tyro.cli(Games, args=options, prog="deskovky games").run()
+    elif command == "play":
+        from deskovky.play import Play
+
+        tyro.cli(Play, args=options, prog="deskovky play").run()
+    elif command == "show":
+        from deskovky.show import Show
+
+        tyro.cli(Show, args=options, prog="deskovky show").run()
     elif command == "perft":
         tyro.cli(Perft, args=options, prog="deskovky perft").run()
     elif command == "bench":
         tyro.cli(Bench, args=options, prog="deskovky bench").run()
     else:
-        raise unknown("command", command, ["games", "perft", "train", "eval", "bench"])
+        raise unknown(
+            "command", command, ["games", "play", "show", "perft", "train", "eval", "bench"]
+        )
 
 
 def train(words: list[str]) -> None:
