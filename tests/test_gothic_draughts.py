@@ -359,3 +359,11 @@ def test_the_longest_way_is_found_soon(fen: str) -> None:
         captured += 1
     assert captured >= 3
     assert time.perf_counter() - start < 3  # a fraction of a second, on a busy machine
+
+
+def test_a_step_on_the_first_rank_changes_the_key() -> None:
+    """Side to move and squares were once added up, and b1 - a1 is 1."""
+    board = "mmmmmm1m/mmmmmmmm/8/8/3M3M/8/MMM1MMM1"
+    before, after = f"{board}/1MMM1MM1 w", f"{board}/M1MM1MM1 b"
+    game = dk.game("gothic_draughts_v0")
+    assert game.state(before).key() != game.state(after).key()

@@ -295,7 +295,8 @@ struct DraughtsBoard : SquareSets {
   }
 
   static std::uint64_t key(const Position& position) {
-    std::uint64_t key = 2 * position.pending + position.to_move();
+    // Mixed before anything is added: a set of squares plus 1 is another set of squares.
+    std::uint64_t key = mix(2 * position.pending + position.to_move());
     for (const Side& side : position.sides) {
       for (const Bits pieces : side.pieces) {
         if constexpr (kNumSquares <= 64) {
