@@ -1,16 +1,21 @@
 """Checkpoints of AlphaZero: a network, the game it plays and, to go on training, everything else.
 
 A checkpoint is a `torch.save` file of plain numbers, texts and tensors, and a digest of them all.
-It is read with ``weights_only=True``: nothing in it is executed. It is written to a temporary file
-which is then renamed, so that a file is never half a checkpoint, whenever the program is killed.
+It is read with ``weights_only=True``: nothing in it is executed. What only plays, the weights, may
+also be a safetensors file with the same digest, half as large since its numbers are. Either is
+written to a temporary file which is then renamed, so that a file is never half a checkpoint,
+whenever the program is killed.
 """
 
 import hashlib
+import io
+import json
 import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import safetensors.torch
 import torch
 from torch import Tensor
 
@@ -20,6 +25,8 @@ from deskovky.errors import CheckpointError
 
 FORMAT = "deskovky-alphazero"
 FORMAT_VERSION = 1
+WEIGHTS_SUFFIX = ".safetensors"
+HEADER = "deskovky"  # the entry of a weights file's metadata that is ours
 
 Checkpoint = dict[str, Any]
 
@@ -55,20 +62,35 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     os.replace(temporary, path)
 
 
+def write_weights(path: Path, checkpoint: Checkpoint) -> None:
+    """Write what plays of a checkpoint as a safetensors file, its weights as float16."""
+    part = agent_part(checkpoint)
+    part["weights"] = {name: tensor.half() for name, tensor in part["weights"].items()}
+    header = {name: value for name, value in part.items() if name != "weights"}
+    header["digest"] = digest(part)
+    temporary = path.with_name(path.name + ".tmp")
+    # One entry: safetensors writes several in no particular order, and equal networks should be
+    # equal files.
+    content = safetensors.torch.save(part["weights"], metadata={HEADER: json.dumps(header)})
+    temporary.write_bytes(content)
+    os.replace(temporary, path)
+
+
 def digest(checkpoint: Checkpoint) -> str:
     """Return the SHA-256 of all that a checkpoint holds, its digest aside."""
     sha256 = hashlib.sha256()
 
     def add(value: Any) -> None:
         if isinstance(value, dict):
-            add([(str(key), value[key]) for key in value])
+            add([(str(key), value[key]) for key in sorted(value, key=str)])
         elif isinstance(value, list | tuple):
             sha256.update(f"{len(value)} values:".encode())
             for item in value:
                 add(item)
         elif isinstance(value, Tensor):
             sha256.update(f"{value.dtype}{list(value.shape)}".encode())
-            sha256.update(value.cpu().contiguous().numpy().tobytes())
+            content = value.cpu().clone(memory_format=torch.contiguous_format)
+            sha256.update(content.reshape(-1).view(torch.uint8).numpy().tobytes())
         else:
             sha256.update(f"{value!r};".encode())
 
@@ -77,15 +99,9 @@ def digest(checkpoint: Checkpoint) -> str:
 
 
 def read_checkpoint(path: Path | str) -> Checkpoint:
-    """Return the checkpoint of a file. Raises CheckpointError, naming the file."""
+    """Return the checkpoint of a file, weights as float32. Raises CheckpointError, naming it."""
     path = Path(path)
-    if not path.is_file():
-        raise CheckpointError(f"{path}: no such file")
-    try:
-        checkpoint = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # torch has no exception of its own for a bad file
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise CheckpointError(f"{path}: not a checkpoint, or a truncated one: {reason}") from None
+    checkpoint = (_read_weights if path.suffix == WEIGHTS_SUFFIX else _read_torch)(path)
     if not isinstance(checkpoint, dict) or checkpoint.get("format") != FORMAT:
         raise CheckpointError(f"{path}: not a checkpoint of `deskovky train alphazero`")
     version = checkpoint.get("format_version")
@@ -95,7 +111,44 @@ def read_checkpoint(path: Path | str) -> Checkpoint:
         )
     if checkpoint.get("digest") != digest(checkpoint):
         raise CheckpointError(f"{path}: damaged: its digest is not that of its content")
+    if path.suffix == WEIGHTS_SUFFIX:
+        weights = {name: tensor.float() for name, tensor in checkpoint["weights"].items()}
+        checkpoint["weights"] = weights
     return checkpoint
+
+
+def _read_torch(path: Path) -> Any:
+    content = _read(path)
+    try:
+        return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    except Exception as error:  # torch has no exception of its own for a bad file
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise CheckpointError(f"{path}: not a checkpoint, or a truncated one: {reason}") from None
+
+
+def _read_weights(path: Path) -> Any:
+    content = _read(path)
+    try:
+        weights = safetensors.torch.load(content)
+        size = int.from_bytes(content[:8], "little")  # of the header, which `load` has checked
+        header = json.loads(content[8 : 8 + size])["__metadata__"][HEADER]
+        return {**json.loads(header), "weights": weights}
+    except (safetensors.SafetensorError, KeyError, TypeError, ValueError) as error:
+        reason = f"not a file of weights, or a truncated one: {error}"
+        raise CheckpointError(f"{path}: {reason}") from None
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if path.exists() and not path.is_file():
+            raise CheckpointError(f"{path}: not a file")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise CheckpointError(f"{path}: no such file") from None
+    except OSError as error:
+        raise CheckpointError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:  # a null character in a path
+        raise CheckpointError(f"{path}: cannot be read: {error}") from None
 
 
 def load_network(path: Path | str, checkpoint: Checkpoint) -> PolicyValueNetwork:

@@ -1,9 +1,10 @@
 """The networks of AlphaZero: from an observation to policy logits and a value.
 
-Small boards get a residual multilayer perceptron, larger ones a residual convolutional network.
-Neither has normalisation layers: every residual branch begins as zero, so that a new network is
-shallow and deepens as it learns (as in ReZero, Bachlechner et al. 2020), and inference costs matrix
-products only.
+Boards up to 10 x 10 get a residual multilayer perceptron, larger ones a residual convolutional
+network: on one thread of a processor, a perceptron plays so many more games in the same time that
+it learns more, see benchmarks/networks.py. Neither has normalisation layers: every residual branch
+begins as zero, so that a new network is shallow and deepens as it learns (as in ReZero, Bachlechner
+et al. 2020), and inference costs matrix products only.
 """
 
 from collections.abc import Iterator
@@ -22,7 +23,10 @@ from deskovky.errors import ConfigurationError
 
 Kind = Literal["mlp", "conv"]
 
-MOST_SQUARES_OF_MLP = 20
+MOST_SQUARES_OF_MLP = 100
+
+MOST_ACTIONS_OF_A_WIDE_POLICY = 2000
+NARROW_POLICY_WIDTH = 32
 
 
 @dataclass(frozen=True)
@@ -37,10 +41,14 @@ class NetworkConfig:
     """Units of each layer, or channels of each convolution."""
     num_blocks: int
     """Residual blocks of two layers each."""
+    policy_width: int = 0
+    """Units of a perceptron's layer before the logits; 0: there is none. Fewer units than `width`
+    make the largest layer of a game with thousands of actions smaller."""
 
     def __post_init__(self) -> None:
         # A config may come from a file: anything but sensible numbers is refused.
-        numbers = (*self.observation_shape, self.num_actions, self.width, self.num_blocks + 1)
+        numbers = (*self.observation_shape, self.num_actions, self.width)
+        numbers += (self.num_blocks + 1, self.policy_width + 1)
         if (
             self.kind not in ("mlp", "conv")
             or len(self.observation_shape) != 3
@@ -49,17 +57,22 @@ class NetworkConfig:
             raise ConfigurationError(f"no network has this shape: {self}")
 
 
-def network_config(game: Game, width: int = 0, num_blocks: int = -1) -> NetworkConfig:
-    """Return the network of a game; 0 and -1 stand for the size that suits its board."""
+def network_config(
+    game: Game, kind: Kind | Literal["auto"] = "auto", width: int = 0, num_blocks: int = -1
+) -> NetworkConfig:
+    """Return the network of a game; "auto", 0 and -1 stand for what suits its board."""
     _, ranks, files = game.observation_shape
-    kind: Kind = "mlp" if ranks * files <= MOST_SQUARES_OF_MLP else "conv"
-    default_width, default_blocks = {"mlp": (192, 2), "conv": (48, 4)}[kind]
+    if kind == "auto":
+        kind = "mlp" if ranks * files <= MOST_SQUARES_OF_MLP else "conv"
+    default_width, default_blocks = {"mlp": (128, 2), "conv": (48, 4)}[kind]
+    is_narrow = kind == "mlp" and game.num_actions > MOST_ACTIONS_OF_A_WIDE_POLICY
     return NetworkConfig(
         kind=kind,
         observation_shape=game.observation_shape,
         num_actions=game.num_actions,
         width=width or default_width,
         num_blocks=default_blocks if num_blocks < 0 else num_blocks,
+        policy_width=NARROW_POLICY_WIDTH if is_narrow else 0,
     )
 
 
@@ -116,12 +129,14 @@ class _Perceptron(nn.Module):
                 for _ in range(config.num_blocks)
             )
         )
-        self.policy = nn.Linear(width, config.num_actions)
+        self.narrow = nn.Linear(width, config.policy_width) if config.policy_width else None
+        self.policy = nn.Linear(config.policy_width or width, config.num_actions)
         self.value = nn.Linear(width, 1)
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         x = self.blocks(functional.relu(self.stem(observations.flatten(1))))
-        return self.policy(x), self.value(x)
+        y = x if self.narrow is None else functional.relu(self.narrow(x))
+        return self.policy(y), self.value(x)
 
 
 class _Convolutions(nn.Module):
@@ -165,8 +180,8 @@ def choose_device(name: str) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
-        torch.empty(1, device=device)
-    except (RuntimeError, AssertionError) as error:  # builds without CUDA assert
+        torch.zeros(1, device=device).cpu()  # the device "meta" has no numbers to give back
+    except (RuntimeError, AssertionError, ImportError) as error:  # builds without CUDA assert
         reason = str(error).splitlines()[0]
         raise ConfigurationError(f"device {name!r} cannot be used: {reason}") from None
     return device

@@ -117,7 +117,7 @@ class Replay:
     ) -> None:
         self._start = game.state()
         self._position_bytes = 4 * int(np.prod(game.observation_shape)) + 5 * game.num_actions
-        self._capacity = capacity
+        self.capacity = capacity
         self._search_value_weight = search_value_weight
         self._mirror_actions = game.mirror_actions if use_mirror else None
         self._groups: deque[list[GameRecord]] = deque()
@@ -133,7 +133,7 @@ class Replay:
         """Add finished games as one group; the oldest groups beyond the capacity are dropped."""
         self._groups.append(list(records))
         self.num_positions += _num_positions(self._groups[-1])
-        while self.num_positions - _num_positions(self._groups[0]) >= self._capacity:
+        while self.num_positions - _num_positions(self._groups[0]) >= self.capacity:
             self.num_positions -= _num_positions(self._groups.popleft())
         self._records = [record for group in self._groups for record in group]
 

@@ -301,7 +301,7 @@ def alphazero() -> Work:
     from deskovky.agents.network import PolicyValueNetwork, network_config, one_thread
 
     game = dk.game("dobutsu_v0")
-    network = PolicyValueNetwork(network_config(game))
+    network = PolicyValueNetwork(network_config(game, width=192))  # as large as mctx's
     games = dk.make_vec("dobutsu_v0", BATCH, seed=0, opening_turns=6)
     games.reset()
     states = [games.state(i) for i in range(BATCH)]

@@ -1,6 +1,7 @@
 """AlphaZero: networks, replay, checkpoints, the agent and the training script."""
 
 import io
+import json
 import os
 import pickle
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import safetensors.torch
 import torch
 from reference.dobutsu import Dobutsu
 from rich.console import Console
@@ -27,6 +29,7 @@ from deskovky.agents.checkpoint import (
     make_checkpoint,
     read_checkpoint,
     write_checkpoint,
+    write_weights,
 )
 from deskovky.agents.network import (
     NetworkConfig,
@@ -43,7 +46,7 @@ from deskovky.errors import (
     IllegalActionError,
     UnknownGameError,
 )
-from deskovky.train.alphazero import Args, Job, Learner, play, train
+from deskovky.train.alphazero import Args, Job, Learner, play, simulations_at, train
 
 QUIET = Console(file=io.StringIO())
 
@@ -88,14 +91,22 @@ def dobutsu():
 class WideStrip(StripDraughts):
     """A larger board, with a `pass` beyond the whole action planes."""
 
-    action_shape = (3, 6, 6)
+    action_shape = (3, 11, 11)
     num_planes = 2
 
 
-@pytest.mark.parametrize(("game", "kind"), [(Dobutsu(), "mlp"), (WideStrip(), "conv")])
-def test_network_shapes(game, kind):
+class ManyActions(StripDraughts):
+    action_shape = (100, 5, 5)
+    num_planes = 2
+
+
+@pytest.mark.parametrize(
+    ("game", "kind", "policy_width"),
+    [(Dobutsu(), "mlp", 0), (ManyActions(), "mlp", 32), (WideStrip(), "conv", 0)],
+)
+def test_network_shapes(game, kind, policy_width):
     config = network_config(game, width=8, num_blocks=2)
-    assert config.kind == kind
+    assert (config.kind, config.policy_width) == (kind, policy_width)
     network = PolicyValueNetwork(config)
     observations = np.random.default_rng(0).random((5, *game.observation_shape), np.float32)
     logits, values = network.evaluate(observations)
@@ -111,7 +122,7 @@ def test_convolutional_logits_belong_to_their_squares():
     observations = torch.zeros(2, *game.observation_shape)
     observations[1, 0, 0, 0] = 1.0
     before, after = network(observations)[0]
-    changed = (before != after)[: 3 * 36].reshape(3, 6, 6)
+    changed = (before != after)[: 3 * 121].reshape(3, 11, 11)
     assert changed[:, :2, :2].any() and not changed[:, 2:].any() and not changed[:, :, 2:].any()
 
 
@@ -131,6 +142,12 @@ def test_bad_network_config(dobutsu, changes):
         NetworkConfig(**(asdict(network_config(dobutsu)) | changes))
 
 
+@pytest.mark.parametrize("id", dk.games())
+def test_networks_fit_into_a_megabyte(id):
+    network = PolicyValueNetwork(network_config(dk.game(id)))
+    assert 2 * sum(parameter.numel() for parameter in network.parameters()) < 1e6
+
+
 def test_bad_device():
     assert choose_device("cpu").type == "cpu"
     assert choose_device("auto").type in ("cpu", "cuda")
@@ -145,7 +162,7 @@ def test_learner_fits_a_batch_and_ignores_illegal_actions(tmp_path, dobutsu):
     replay = Replay(dobutsu, 10**6)
     replay.add(records)
     batch = next(replay.batches(1, 64, np.random.default_rng(0)))
-    learner = Learner(args, network_config(dobutsu, 64, 1))
+    learner = Learner(args, network_config(dobutsu, width=64, num_blocks=1))
     entropy = -(batch.policies * np.log(np.maximum(batch.policies, 1e-9))).sum(1).mean()
     first = learner.learn(batch)
     last = [learner.learn(batch) for _ in range(150)][-1]
@@ -347,7 +364,11 @@ def test_bad_checkpoints(tmp_path, dobutsu, monkeypatch):
         lambda: write_checkpoint(
             bad, checkpoint | {"weights": weights | {name: weights[name].double()}}
         ),
+        lambda: write_checkpoint(
+            bad, checkpoint | {"weights": weights | {name: weights[name].bfloat16()}}
+        ),
         lambda: bad.unlink(),
+        lambda: bad.mkdir(),
     ]
     for case in cases:
         case()
@@ -356,6 +377,36 @@ def test_bad_checkpoints(tmp_path, dobutsu, monkeypatch):
         with pytest.raises(CheckpointError, match=r"bad\.pt"):
             dk.agent("alphazero:bad.pt?simulations=4")
     assert not Path("exploded").exists()
+
+
+@pytest.mark.parametrize("path", ["x" * 5000, "x/" * 2500, "a\0b", "."])
+@pytest.mark.parametrize("agent", ["alphazero", "ppo"])
+def test_paths_that_cannot_be_read(agent, path):
+    with pytest.raises(CheckpointError, match="read|not a file|no such file"):
+        dk.agent(f"{agent}:{path}")
+
+
+def test_weights_round_trip(tmp_path, dobutsu):
+    """Half the size; the numbers are those of float16."""
+    checkpoint = read_checkpoint(write_network(tmp_path / "best.pt", dobutsu))
+    path = tmp_path / "best.safetensors"
+    write_weights(path, checkpoint)
+    assert path.stat().st_size < 0.7 * (tmp_path / "best.pt").stat().st_size
+    again = read_checkpoint(path)
+    assert again["game"] == checkpoint["game"] and again["iteration"] == 3
+    for name, tensor in checkpoint["weights"].items():
+        assert torch.equal(again["weights"][name], tensor.half().float())
+    assert AlphaZeroAgent(path, simulations=2).act(dobutsu.state()) >= 0
+    assert not list(tmp_path.glob("*.tmp"))
+
+    content = path.read_bytes()
+    for damaged in (b"", content[:7], content[:100], content[:-1], content[:-2] + b"\1\1"):
+        path.write_bytes(damaged)
+        with pytest.raises(CheckpointError, match=r"best\.safetensors"):
+            read_checkpoint(path)
+    path.write_bytes(safetensors.torch.save({"x": torch.zeros(1)}))
+    with pytest.raises(CheckpointError, match=r"best\.safetensors: not a file of weights"):
+        read_checkpoint(path)
 
 
 def test_a_changed_byte_is_noticed(tmp_path, dobutsu):
@@ -439,7 +490,11 @@ def test_agent_plays_python_games(tmp_path, dobutsu):
 
 def test_bad_agent_options(tmp_path, dobutsu):
     path = write_network(tmp_path / "best.pt", dobutsu)
-    for option in ("simulations=-1", "simulations=x", "gumbel_scale=-1", "device=gpu", "depth=2"):
+    for option in (
+        *("simulations=-1", "simulations=x", "simulations=10000000000"),
+        *("max_considered_actions=10000000000", "gumbel_scale=-1", "device=gpu", "device=meta"),
+        "depth=2",
+    ):
         with pytest.raises(AgentSpecError, match=option.split("=")[0]):
             dk.agent(f"alphazero:{path}?{option}")
 
@@ -448,9 +503,9 @@ def test_bad_agent_options(tmp_path, dobutsu):
 
 
 def test_self_play_records_games_that_can_be_replayed(tmp_path, dobutsu):
-    args = small_args(tmp_path, steps_per_iteration=60, num_simulations=8)
+    args = small_args(tmp_path, steps_per_iteration=60)
     network = small_network(dobutsu)
-    job = Job(args, dobutsu, network.config, network.state_dict(), [], (1, 2, 3))
+    job = Job(args, dobutsu, network.config, network.state_dict(), [], 8, (1, 2, 3))
     played = play(job)
     assert len(played.going_on) == args.num_games and len(played.finished) > 5
     for record in played.finished + played.going_on:
@@ -491,9 +546,10 @@ def assert_same_checkpoint(path, other):
 
 
 def test_training_resumes_bit_by_bit(tmp_path):
-    straight = small_args(tmp_path / "straight", iterations=8)
+    growth = dict(first_simulations=2, growth_iterations=6)
+    straight = small_args(tmp_path / "straight", iterations=8, **growth)
     assert train(straight, QUIET) == tmp_path / "straight" / "best.pt"
-    assert train(small_args(tmp_path / "halves", iterations=4), QUIET).exists()
+    assert train(small_args(tmp_path / "halves", iterations=4, **growth), QUIET).exists()
     # What a run killed in its fifth iteration may leave behind does not count.
     (tmp_path / "halves" / "replay" / "000005.npz").write_bytes(b"unfinished")
     (tmp_path / "halves" / "last.pt.tmp").write_bytes(b"unfinished")
@@ -505,10 +561,65 @@ def test_training_resumes_bit_by_bit(tmp_path):
     ]
     assert names[0] == names[1] and 1 < len(names[0]) < 8  # the oldest are gone
     first = torch.load(tmp_path / "straight" / "best.pt", weights_only=True)
-    train(small_args(tmp_path / "other_seed", iterations=8, seed=1), QUIET)
+    train(small_args(tmp_path / "other_seed", iterations=8, seed=1, **growth), QUIET)
     other = torch.load(tmp_path / "other_seed" / "best.pt", weights_only=True)
     assert "learner" not in first
     assert not torch.equal(*(c["weights"]["body.stem.weight"] for c in (first, other)))
+
+
+def test_a_run_resumes_from_its_very_start(tmp_path, monkeypatch):
+    """The first iteration may take long; what is killed before its end is a run all the same."""
+    out = tmp_path / "run"
+    out.mkdir()
+    (out / "last.pt.tmp").write_bytes(b"a start that was killed at once")
+
+    def killed(job):
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("deskovky.train.alphazero.play", killed)
+        with pytest.raises(MemoryError):
+            train(small_args(out, iterations=2), QUIET)
+    assert iterations_done(out) == 0 and (out / "last.pt").exists()
+    train(Args(out=out, resume=True, iterations=2, tensorboard=False), QUIET)
+    train(small_args(tmp_path / "straight", iterations=2), QUIET)
+    assert_same_checkpoint(tmp_path / "straight" / "last.pt", out / "last.pt")
+
+
+def test_simulations_grow(tmp_path):
+    args = Args(tmp_path, num_simulations=64, first_simulations=4, growth_iterations=10)
+    grown = [simulations_at(args, iteration) for iteration in range(13)]
+    assert (grown[0], grown[5], grown[10], grown[12]) == (4, 16, 64, 64)
+    assert grown == sorted(grown)
+    assert simulations_at(replace(args, first_simulations=0), 0) == 64
+
+
+def test_each_iteration_has_a_line_in_the_log(tmp_path):
+    out, log = tmp_path / "run", tmp_path / "run" / "log.jsonl"
+
+    def iterations():
+        return [json.loads(line)["iteration"] for line in log.read_text().splitlines()]
+
+    train(small_args(out, iterations=3), QUIET)
+    assert iterations() == [1, 2, 3]
+    # A line of an iteration that did not count, and one cut short.
+    log.write_text(log.read_text() + '{"iteration": 4}\n{"itera')
+    train(Args(out=out, resume=True, iterations=5, tensorboard=False), QUIET)
+    assert iterations() == [1, 2, 3, 4, 5]
+    last = json.loads(log.read_text().splitlines()[-1])
+    assert 0 < last["speed/cpu_seconds"] < 60 and 0 < last["speed/network_share_of_play"] < 1
+
+
+def test_positions_are_learned_from_as_often_as_asked(tmp_path):
+    out = tmp_path / "run"
+    train(small_args(out, iterations=6, replay_ratio=3.0, replay_positions=10**6), QUIET)
+    checkpoint = read_checkpoint(out / "last.pt")
+    assert checkpoint["num_positions"] > 100
+    # The games finished in the last iteration are learned from in the next.
+    with np.load(out / "replay" / "000006.npz") as packed:
+        latest = sum(record.num_positions for record in unpack(dict(packed)))
+    learned = (checkpoint["num_positions"] - latest) * 3.0
+    assert 0 <= learned - checkpoint["num_batches"] * 32 < 32
 
 
 def wait_for(condition, process):
@@ -580,6 +691,9 @@ def test_bad_runs_are_refused_and_left_alone(tmp_path):
         dict(eval_games=3),
         dict(minutes=0.0),
         dict(iterations=0),
+        dict(first_simulations=5),
+        dict(replay_fraction=2.0),
+        dict(ray_actors=-1),
         dict(width=-1),
         dict(device="gpu"),
     ]:

@@ -2,22 +2,27 @@
 
     deskovky train alphazero --game dobutsu_v0 --out runs/demo --minutes 3
     deskovky train alphazero --out runs/demo --minutes 30 --resume
+    deskovky train alphazero --game xiangqi_v0 --out runs/big --ray-address auto
 
 One iteration is: self-play goes on with the averaged network for some steps of every game; in the
 meantime the network learns from the games finished before; then everything is written down. The
 folder holds
 
-    last.pt          after the last iteration: the network and all that is needed to go on
+    last.pt          after the last iteration: the network and all that is needed to go on; it is
+                     there from the very start
     best.pt          the averaged network that no later one has beaten; play with
                      "alphazero:runs/demo/best.pt?simulations=64"
     replay/          the finished games, a file for each iteration
-    tensorboard/     losses, speed and strength
+    log.jsonl        a line for each iteration: losses, speed and the processor time it took
+    tensorboard/     the same as curves, and strength
 
 What an iteration does depends on the options, its number and what the one before left, on nothing
 else: a run that is killed and resumed ends with the same weights, bit by bit, as one that went
-through, on the same machine and with the same threads.
+through, on the same machine and with the same threads. Nor does it matter where the games are
+played: in this process, in others beside it or on a Ray cluster.
 """
 
+import json
 import multiprocessing
 import os
 import signal
@@ -28,12 +33,13 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 from zipfile import BadZipFile
 
 import numpy as np
 import torch
 import tyro
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -93,8 +99,15 @@ class Args:
     """where networks run: cpu, cuda, ...; auto takes the GPU if there is one"""
     num_workers: int = 0
     """processes that play while this one learns; 1 plays in this process, in turn with learning;
-    0 is one for each core, up to 8"""
+    0 is one for each core, up to 8, or one for each Ray actor"""
+    ray_address: str | None = None
+    """play on a Ray cluster: auto finds a running one, local starts one on this machine for the
+    run, HOST:PORT names one; needs the extra `ray`, here and on its machines"""
+    ray_actors: int = 0
+    """Ray actors that play the games of the workers; 0 is one for each processor of the cluster"""
 
+    network: Literal["auto", "mlp", "conv"] = "auto"
+    """kind of the network: perceptron or convolutions; auto is what suits the board"""
     width: int = 0
     """units or channels of each layer of the network; 0 is what suits the board"""
     num_blocks: int = -1
@@ -106,6 +119,10 @@ class Args:
     """steps of each game in one iteration"""
     num_simulations: int = 32
     """simulations of each search"""
+    first_simulations: int = 0
+    """simulations in the first iteration, to grow to num_simulations; 0: no growth"""
+    growth_iterations: int = 100
+    """iterations that the growth takes"""
     max_considered_actions: int = 16
     """actions that a search considers at its root"""
     c_visit: float = 50.0
@@ -115,8 +132,11 @@ class Args:
     opening_steps: int = 6
     """games begin with a random number of random steps, up to this one, so that they differ"""
 
-    replay_positions: int = 300_000
-    """how many of the latest positions are kept to learn from"""
+    replay_fraction: float = 0.35
+    """how many of the positions played so far, the latest ones, are learned from; 20,000 at least
+    as long as there are so many"""
+    replay_positions: int = 500_000
+    """how many positions are kept at most"""
     replay_ratio: float = 4.0
     """how often each position is learned from, on average"""
     batch_size: int = 512
@@ -129,7 +149,7 @@ class Args:
     """self-play and agents use a running average of the weights: its part kept at each step"""
     value_loss_weight: float = 1.0
     """of the squared error of the value, beside the cross entropy of the policy"""
-    search_value_weight: float = 0.25
+    search_value_weight: float = 0.5
     """of the search's value in the value to learn; the rest is the game's result"""
     mirror: bool = True
     """learn from mirrored positions too, if the rules do not tell left from right"""
@@ -142,13 +162,13 @@ class Args:
     """simulations of the network's searches in matches"""
     eval_opening_turns: int = 4
     """random turns that open each game of a match"""
-    eval_opponents: tuple[str, ...] = ("random",)
+    eval_opponents: tuple[str, ...] = ("random", "greedy", "minimax:depth=2")
     """agent specs to measure strength against, besides the best network so far"""
     tensorboard: bool = True
     """write curves for TensorBoard"""
 
 
-BUDGET_OPTIONS = {"out", "minutes", "iterations", "resume"}
+BUDGET_OPTIONS = {"out", "minutes", "iterations", "resume", "ray_address", "ray_actors"}
 """Options of a start, not of its run."""
 
 FREE_OPTIONS = {
@@ -157,22 +177,30 @@ FREE_OPTIONS = {
 }  # fmt: skip
 """Options that a resumed run may change: no weights depend on them."""
 
+LEAST_REPLAY_POSITIONS = 20_000
+
 
 def check_args(args: Args) -> None:
     """Raise ConfigurationError for a number that cannot be used."""
     least: dict[str, float] = {
         "num_workers": 0, "num_games": 1, "steps_per_iteration": 1, "num_simulations": 1,
-        "max_considered_actions": 1, "opening_steps": 0, "replay_positions": 1, "replay_ratio": 0,
+        "first_simulations": 0, "growth_iterations": 1, "max_considered_actions": 1,
+        "opening_steps": 0, "replay_positions": 1, "replay_fraction": 0, "replay_ratio": 0,
+        "ray_actors": 0,
         "batch_size": 1, "learning_rate": 0, "weight_decay": 0, "average_decay": 0,
         "value_loss_weight": 0, "search_value_weight": 0, "c_visit": 0, "c_scale": 0, "seed": 0,
         "eval_every": 0, "eval_games": 2, "eval_simulations": 0, "width": 0, "num_blocks": -1,
     }  # fmt: skip
-    most = {"average_decay": 1.0, "search_value_weight": 1.0}
+    most = {"average_decay": 1.0, "search_value_weight": 1.0, "replay_fraction": 1.0}
     for name, low in least.items():
         value = getattr(args, name)
         high = most.get(name, float("inf"))
         if not low <= value <= high or value == float("inf"):
             raise ConfigurationError(f"{name} = {value}: expected a number from {low} to {high}")
+    if args.first_simulations > args.num_simulations:
+        raise ConfigurationError(
+            f"first_simulations = {args.first_simulations}: more than num_simulations"
+        )
     if args.eval_games % 2:
         raise ConfigurationError(f"eval_games = {args.eval_games}: expected an even number")
     for name in ("minutes", "iterations"):
@@ -193,6 +221,7 @@ class Job(NamedTuple):
     weights: dict[str, torch.Tensor]
     games: list[GameRecord]
     """The games to go on with; missing ones are started."""
+    num_simulations: int
     seed: tuple[int, ...]
 
 
@@ -202,22 +231,38 @@ class Played(NamedTuple):
     finished: list[GameRecord]
     going_on: list[GameRecord]
     seconds: float
+    network_seconds: float
+    """How much of it the network took."""
+    cpu_seconds: float
+    """Processor time."""
+    process: int
+    """The id of the process that played."""
 
 
 def play(job: Job) -> Played:
-    """Play on. The same job gives the same result in any process."""
-    started = time.perf_counter()
+    """Play on. The same job gives the same games in any process."""
+    started, cpu_started, network_seconds = time.perf_counter(), time.process_time(), 0.0
     args = job.args
     random = np.random.default_rng(job.seed)
     network = PolicyValueNetwork(job.config)
     network.load_state_dict(job.weights)
     network.eval().to(choose_device(args.device))
     search = GumbelSearch(
-        args.num_simulations,
+        job.num_simulations,
         max_considered_actions=args.max_considered_actions,
         c_visit=args.c_visit,
         c_scale=args.c_scale,
     )
+
+    def evaluate(
+        observations: NDArray[np.float32],
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        nonlocal network_seconds
+        before = time.perf_counter()
+        evaluated = network.evaluate(observations)
+        network_seconds += time.perf_counter() - before
+        return evaluated
+
     records = list(job.games)
     states = [record.replay(job.game) for record in records]
     while len(records) < args.num_games:
@@ -225,7 +270,7 @@ def play(job: Job) -> Played:
         states.append(records[-1].replay(job.game))
     finished = []
     for _ in range(args.steps_per_iteration):
-        result = run_search(search, network.evaluate, states, seed=int(random.integers(2**63)))
+        result = run_search(search, evaluate, states, seed=int(random.integers(2**63)))
         for i, (state, record) in enumerate(zip(states, records, strict=True)):
             policy = result.action_weights[i, state.legal_actions()]
             record.policies.append(policy.astype(np.float16))
@@ -237,7 +282,14 @@ def play(job: Job) -> Played:
                 finished.append(record)
                 records[i] = begin_game(job.game, args.opening_steps, random)
                 states[i] = records[i].replay(job.game)
-    return Played(finished, records, time.perf_counter() - started)
+    return Played(
+        finished,
+        records,
+        seconds=time.perf_counter() - started,
+        network_seconds=network_seconds,
+        cpu_seconds=time.process_time() - cpu_started,
+        process=os.getpid(),
+    )
 
 
 def begin_game(game: Game, opening_steps: int, random: np.random.Generator) -> GameRecord:
@@ -254,32 +306,55 @@ def begin_game(game: Game, opening_steps: int, random: np.random.Generator) -> G
             return GameRecord(actions=actions, num_opening=len(actions))
 
 
-class Workers:
-    """Plays jobs: one in this process, several in a process each."""
+class Workers(Protocol):
+    """What plays jobs."""
 
-    def __init__(self, num_workers: int) -> None:
+    size: int
+    """How many jobs it likes to have at once."""
+
+    def submit(self, jobs: Sequence[Job]) -> Sequence["Future[Played]"]:
+        """Begin all jobs."""
+        ...
+
+    def close(self) -> None:
+        """End what was started for them, once the jobs at hand are done."""
+        ...
+
+
+class LocalWorkers:
+    """Plays jobs on this machine: one in this process, several in processes of their own."""
+
+    def __init__(self) -> None:
+        self.size = min(os.cpu_count() or 1, 8)
         self._pool: ProcessPoolExecutor | None = None
-        if num_workers > 1:
+
+    def submit(self, jobs: Sequence[Job]) -> list["Future[Played]"]:
+        """Begin all jobs; one alone is also finished."""
+        if len(jobs) == 1:
+            future: Future[Played] = Future()
+            future.set_result(play(jobs[0]))
+            return [future]
+        if self._pool is None:
             self._pool = ProcessPoolExecutor(
-                num_workers,
+                min(len(jobs), os.cpu_count() or 1),
                 mp_context=multiprocessing.get_context("spawn"),  # forks of PyTorch may hang
                 initializer=_begin_worker,
             )
-
-    def submit(self, jobs: Sequence[Job]) -> list["Future[Played]"]:
-        """Begin all jobs; without processes of its own, this also finishes them."""
-        if self._pool is not None:
-            return [self._pool.submit(play, job) for job in jobs]
-        futures: list[Future[Played]] = []
-        for job in jobs:
-            futures.append(Future())
-            futures[-1].set_result(play(job))
-        return futures
+        return [self._pool.submit(play, job) for job in jobs]
 
     def close(self) -> None:
         """End the processes, once what they are at is done."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
+
+
+def make_workers(args: Args) -> Workers:
+    """Return what plays the games, where `args` say."""
+    if args.ray_address is None:
+        return LocalWorkers()
+    from deskovky.train.ray_workers import RayWorkers
+
+    return RayWorkers(play, args.ray_address, args.ray_actors)
 
 
 def _begin_worker() -> None:
@@ -342,6 +417,10 @@ class Run:
     """Iterations done."""
     games: list[list[GameRecord]] = field(default_factory=list)
     """Of each worker, the games that go on."""
+    num_positions: int = 0
+    """Positions of all games finished so far."""
+    num_batches: int = 0
+    """Gradient steps made so far."""
 
     @property
     def last(self) -> Path:
@@ -357,13 +436,34 @@ class Run:
         """The file of the games that were finished in an iteration."""
         return self.args.out / "replay" / f"{iteration:06}.npz"
 
+    @property
+    def log(self) -> Path:
+        """The file with a line of numbers for each iteration."""
+        return self.args.out / "log.jsonl"
+
+    def add(self, finished: Sequence[GameRecord]) -> None:
+        """Add the games that were finished in an iteration."""
+        self.num_positions += sum(record.num_positions for record in finished)
+        self.replay.capacity = replay_capacity(self.args, self.num_positions)
+        self.replay.add(finished)
+
     def save(self, finished: Sequence[GameRecord]) -> None:
         """Write down the iteration just done. Only renaming last.pt, at the end, makes it count."""
         path = self.replay_file(self.iteration)
+        path.parent.mkdir(exist_ok=True)
         temporary = path.with_suffix(".tmp")
         with temporary.open("wb") as file:
             np.savez(file, **pack(finished))  # type: ignore[arg-type]
         os.replace(temporary, path)
+        self.save_last()
+        for old in path.parent.glob("*.npz"):
+            if old < self.replay_file(self.iteration - self.replay.num_groups + 1):
+                old.unlink()
+        if not self.best.exists() or not self.args.eval_every:
+            self.publish()
+
+    def save_last(self) -> None:
+        """Write last.pt."""
         learner = self.learner
         packed_games = [pack(records) for records in self.games]
         write_checkpoint(
@@ -377,6 +477,8 @@ class Run:
                 },
                 "learner": learner.network.state_dict(),
                 "optimizer": learner.optimizer.state_dict(),
+                "num_positions": self.num_positions,
+                "num_batches": self.num_batches,
                 "num_replay_files": self.replay.num_groups,
                 "games": [
                     {name: torch.from_numpy(array) for name, array in packed.items()}
@@ -384,11 +486,6 @@ class Run:
                 ],
             },
         )
-        for old in path.parent.glob("*.npz"):
-            if old < self.replay_file(self.iteration - self.replay.num_groups + 1):
-                old.unlink()
-        if not self.best.exists() or not self.args.eval_every:
-            self.publish()
 
     def publish(self) -> None:
         """Make the network of last.pt the best one."""
@@ -402,25 +499,34 @@ def make_game(args: Args) -> Game:
     return game(args.game, ruleset=args.ruleset, setup=args.setup, max_turns=args.max_turns)
 
 
-def start_run(args: Args) -> Run:
-    """Return a new run; its folder, which must be new or empty, is made last of all."""
-    if args.out.exists() and (not args.out.is_dir() or any(args.out.iterdir())):
+def start_run(args: Args, num_workers: int) -> Run:
+    """Return a new run, of so many workers unless `args` say how many.
+
+    Its folder, which must be new or empty, is made last of all.
+    """
+    if args.out.exists() and (not args.out.is_dir() or not is_unused(args.out)):
         raise ConfigurationError(
             f"{args.out} exists and is not empty: use --resume to go on with the run in it, or "
             "another folder"
         )
     game = make_game(args)
     if args.num_workers == 0:
-        args = replace(args, num_workers=min(os.cpu_count() or 1, 8))
+        args = replace(args, num_workers=num_workers)
     run = Run(
         args=args,
         game=game,
-        learner=Learner(args, network_config(game, args.width, args.num_blocks)),
+        learner=Learner(args, network_config(game, args.network, args.width, args.num_blocks)),
         replay=make_replay(args, game),
         games=[[] for _ in range(args.num_workers)],
     )
-    (args.out / "replay").mkdir(parents=True)
+    args.out.mkdir(parents=True, exist_ok=True)
+    run.save_last()
     return run
+
+
+def is_unused(folder: Path) -> bool:
+    """True if a folder holds nothing, or what a start leaves that was killed at once."""
+    return {path.name for path in folder.iterdir()} <= {"last.pt.tmp"}
 
 
 def resume_run(args: Args) -> Run:
@@ -447,11 +553,14 @@ def resume_run(args: Args) -> Run:
             learner=learner,
             replay=make_replay(args, game),
             iteration=checkpoint["iteration"],
+            num_positions=checkpoint["num_positions"],
+            num_batches=checkpoint["num_batches"],
             games=[
                 unpack({name: tensor.numpy() for name, tensor in packed.items()})
                 for packed in checkpoint["games"]
             ],
         )
+        run.replay.capacity = replay_capacity(args, run.num_positions)
         first = run.iteration - checkpoint["num_replay_files"] + 1
     except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
         if isinstance(error, CheckpointError | ConfigurationError):
@@ -476,6 +585,10 @@ def merge_args(args: Args, saved: dict[str, Any]) -> Args:
     for option in fields(Args):
         if option.name in BUDGET_OPTIONS:
             continue
+        if option.name not in saved:
+            raise ConfigurationError(
+                f"the run in {args.out} is of another version: it knows no {option.name}"
+            )
         given, old = getattr(args, option.name), saved[option.name]
         if given == option.default:
             merged[option.name] = old
@@ -491,10 +604,16 @@ def make_replay(args: Args, game: Game) -> Replay:
     """Return an empty replay."""
     return Replay(
         game,
-        capacity=args.replay_positions,
+        capacity=replay_capacity(args, 0),
         search_value_weight=args.search_value_weight,
         use_mirror=args.mirror,
     )
+
+
+def replay_capacity(args: Args, num_positions: int) -> int:
+    """Return how many positions to learn from once so many were played."""
+    latest = max(LEAST_REPLAY_POSITIONS, round(args.replay_fraction * num_positions))
+    return min(latest, args.replay_positions)
 
 
 # --- The loop -------------------------------------------------------------------------------------
@@ -511,10 +630,17 @@ def train(args: Args, console: Console | None = None) -> Path:
     check_args(args)
     console = console or Console(stderr=True)
     opponents = [make_agent(spec) for spec in args.eval_opponents] if args.eval_every else []
-    run = resume_run(args) if args.resume else start_run(args)
+    with closing(make_workers(args)) as workers:
+        run = resume_run(args) if args.resume else start_run(args, workers.size)
+        go_on(run, workers, opponents, console)
+    return run.best
+
+
+def go_on(run: Run, workers: Workers, opponents: Sequence[Any], console: Console) -> None:
+    """Make iterations until time is up. Raises KeyboardInterrupt if Ctrl-C ended them."""
     args = run.args
+    cut_log(run)
     writer = make_writer(args, run.iteration)
-    workers = Workers(args.num_workers)
     clock = Clock(args)
     size = sum(parameter.numel() for parameter in run.learner.network.parameters())
     console.print(
@@ -522,15 +648,10 @@ def train(args: Args, console: Console | None = None) -> Path:
         f"into {args.out}",
         soft_wrap=True,
     )
-    with (
-        one_thread(),
-        closing(workers),
-        stop_on_interrupt(console) as is_stopped,
-        progress_bar(console) as progress,
-    ):
+    with one_thread(), stop_on_interrupt(console) as is_stopped, progress_bar(console) as progress:
         bar = Bar(args, progress)
         while not clock.is_over(run.iteration) and not is_stopped():
-            started = time.perf_counter()
+            started, cpu_started = time.perf_counter(), time.process_time()
             futures = workers.submit(make_jobs(run))
             if args.eval_every and run.iteration and run.iteration % args.eval_every == 0:
                 measure(run, opponents, writer, console)
@@ -538,10 +659,13 @@ def train(args: Args, console: Console | None = None) -> Path:
             played = [future.result() for future in futures]
             finished = [record for result in played for record in result.finished]
             run.games = [result.going_on for result in played]
-            run.replay.add(finished)
+            run.add(finished)
             run.iteration += 1
             run.save(finished)
-            scalars = describe(run, played, losses, time.perf_counter() - started)
+            seconds = time.perf_counter() - started
+            cpu_seconds = time.process_time() - cpu_started
+            scalars = describe(run, played, losses, seconds, cpu_seconds)
+            write_log(run, scalars)
             if writer is not None:
                 for name, value in scalars.items():
                     writer.add_scalar(name, value, run.iteration)
@@ -553,7 +677,6 @@ def train(args: Args, console: Console | None = None) -> Path:
     console.print(f"{run.iteration} iterations, the best network is {run.best}", soft_wrap=True)
     if is_stopped():
         raise KeyboardInterrupt
-    return run.best
 
 
 def make_jobs(run: Run) -> list[Job]:
@@ -566,19 +689,33 @@ def make_jobs(run: Run) -> list[Job]:
             config=run.learner.average.config,
             weights={name: tensor.clone() for name, tensor in weights.items()},
             games=games,
+            num_simulations=simulations_at(run.args, run.iteration),
             seed=(run.args.seed, run.iteration, worker),
         )
         for worker, games in enumerate(run.games)
     ]
 
 
+def simulations_at(args: Args, iteration: int) -> int:
+    """Return the simulations of the searches after so many iterations.
+
+    They grow by the same factor in each iteration.
+
+    >>> args = Args(Path("x"), num_simulations=64, first_simulations=4, growth_iterations=10)
+    >>> [simulations_at(args, iteration) for iteration in (0, 5, 10, 20)]
+    [4, 16, 64, 64]
+    """
+    first, last = args.first_simulations or args.num_simulations, args.num_simulations
+    return round(first * (last / first) ** min(1.0, iteration / args.growth_iterations))
+
+
 def learn(run: Run) -> list[tuple[float, float]]:
-    """Make the gradient steps of one iteration; return their losses."""
+    """Make the gradient steps that are due after the games so far; return their losses."""
     args = run.args
     if run.replay.num_positions < args.batch_size:
         return []
-    num_positions = args.num_workers * args.num_games * args.steps_per_iteration
-    num_batches = max(1, round(num_positions * args.replay_ratio / args.batch_size))
+    num_due = int(run.num_positions * args.replay_ratio / args.batch_size)
+    num_batches, run.num_batches = num_due - run.num_batches, num_due
     random = np.random.default_rng((args.seed, run.iteration))
     return [
         run.learner.learn(batch)
@@ -587,16 +724,25 @@ def learn(run: Run) -> list[tuple[float, float]]:
 
 
 def describe(
-    run: Run, played: Sequence[Played], losses: Sequence[tuple[float, float]], seconds: float
+    run: Run,
+    played: Sequence[Played],
+    losses: Sequence[tuple[float, float]],
+    seconds: float,
+    cpu_seconds: float,
 ) -> dict[str, float]:
-    """Return the numbers of one iteration, for TensorBoard."""
+    """Return the numbers of one iteration; `seconds` are those of this process."""
     args = run.args
     num_positions = args.num_workers * args.num_games * args.steps_per_iteration
-    play_seconds = sum(result.seconds for result in played) / args.num_workers
+    num_simulations = num_positions * simulations_at(args, run.iteration - 1)
+    play_seconds = sum(result.seconds for result in played)
+    network_seconds = sum(result.network_seconds for result in played)
+    cpu_seconds += sum(result.cpu_seconds for result in played if result.process != os.getpid())
     scalars: dict[str, float] = {
         "speed/positions_per_second": num_positions / seconds,
-        "speed/simulations_per_second_of_play": num_positions * args.num_simulations / play_seconds,
+        "speed/simulations_per_second_of_play": num_simulations * args.num_workers / play_seconds,
+        "speed/network_share_of_play": network_seconds / play_seconds,
         "speed/iteration_seconds": seconds,
+        "speed/cpu_seconds": cpu_seconds,
         "replay/positions": run.replay.num_positions,
     }
     if losses:
@@ -612,6 +758,26 @@ def describe(
             "games/drawn": float(np.mean(results == 0)),
         }
     return scalars
+
+
+def write_log(run: Run, scalars: dict[str, float]) -> None:
+    """Add the line of the iteration just done."""
+    with run.log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"iteration": run.iteration, **scalars}) + "\n")
+
+
+def cut_log(run: Run) -> None:
+    """Remove lines of iterations that will be done again, and a last line that is half a line."""
+    if not run.log.exists():
+        return
+    lines = run.log.read_text(encoding="utf-8").splitlines(keepends=True)
+    whole = [line for line in lines if line.endswith("\n")]
+    temporary = run.log.with_suffix(".tmp")
+    temporary.write_text(
+        "".join(line for line in whole if json.loads(line)["iteration"] <= run.iteration),
+        encoding="utf-8",
+    )
+    os.replace(temporary, run.log)
 
 
 class Clock:

@@ -204,28 +204,26 @@ class GumbelSearch {
   std::atomic_flag is_busy_;
 };
 
-void make_search(GumbelSearch* self, int num_simulations, int max_considered_actions,
-                 double gumbel_scale, double c_visit, double c_scale, int num_threads) {
-  const auto check = [](const char* name, double value, double least, double most) {
+void make_search(GumbelSearch* self, std::int64_t num_simulations,
+                 std::int64_t max_considered_actions, double gumbel_scale, double c_visit,
+                 double c_scale, std::int64_t num_threads) {
+  const auto check = []<class T>(const char* name, T value, int least, int most) {
     if (least <= value && value <= most) return;
-    const auto text = [](double number) {
-      return std::string(nb::str(nb::float_(number)).c_str());
-    };
-    throw ConfigurationError(std::string(name) + " = " + text(value) + ": expected " + text(least) +
-                             " to " + text(most));
+    throw ConfigurationError(std::string(name) + " = " + nb::str(nb::cast(value)).c_str() +
+                             ": expected " + std::to_string(least) + " to " + std::to_string(most));
   };
-  check("num_simulations", num_simulations, 0, 1e6);
+  check("num_simulations", num_simulations, 0, 1'000'000);
   check("max_considered_actions", max_considered_actions, 1, 1024);
-  check("gumbel_scale", gumbel_scale, 0, 1e6);
-  check("c_visit", c_visit, 0, 1e6);
-  check("c_scale", c_scale, 0, 1e6);
+  check("gumbel_scale", gumbel_scale, 0, 1'000'000);
+  check("c_visit", c_visit, 0, 1'000'000);
+  check("c_scale", c_scale, 0, 1'000'000);
   check("num_threads", num_threads, 1, 1024);
-  new (self) GumbelSearch({.num_simulations = num_simulations,
-                           .max_considered_actions = max_considered_actions,
+  new (self) GumbelSearch({.num_simulations = static_cast<int>(num_simulations),
+                           .max_considered_actions = static_cast<int>(max_considered_actions),
                            .gumbel_scale = gumbel_scale,
                            .c_visit = c_visit,
                            .c_scale = c_scale,
-                           .num_threads = num_threads});
+                           .num_threads = static_cast<int>(num_threads)});
 }
 
 using Positions = std::tuple<Output<float, 4>, Output<bool, 2>, Output<std::int8_t, 1>>;
