@@ -47,8 +47,8 @@ class NetworkConfig:
 
     def __post_init__(self) -> None:
         # A config may come from a file: anything but sensible numbers is refused.
-        numbers = (*self.observation_shape, self.num_actions, self.width)
-        numbers += (self.num_blocks + 1, self.policy_width + 1)
+        sizes = (self.num_actions, self.width, self.num_blocks + 1, self.policy_width + 1)
+        numbers = (*self.observation_shape, *sizes)
         if (
             self.kind not in ("mlp", "conv")
             or len(self.observation_shape) != 3

@@ -23,6 +23,7 @@ played: in this process, in others beside it or on a Ray cluster.
 """
 
 import json
+import math
 import multiprocessing
 import os
 import signal
@@ -706,7 +707,8 @@ def simulations_at(args: Args, iteration: int) -> int:
     [4, 16, 64, 64]
     """
     first, last = args.first_simulations or args.num_simulations, args.num_simulations
-    return round(first * (last / first) ** min(1.0, iteration / args.growth_iterations))
+    progress = min(1.0, iteration / args.growth_iterations)
+    return round(first * math.pow(last / first, progress))
 
 
 def learn(run: Run) -> list[tuple[float, float]]:

@@ -10,6 +10,7 @@ import os
 import queue
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import torch
@@ -65,8 +66,7 @@ class RayWorkers:
         # No word to anybody about how Ray is used; this must be set before it starts.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         try:
-            import ray
-            import ray.exceptions
+            ray: Any = import_module("ray")  # Any: types should not depend on its presence
         except ModuleNotFoundError:
             raise ConfigurationError(
                 "ray_address needs the package 'ray': pip install 'deskovky[ray]'"
@@ -77,6 +77,7 @@ class RayWorkers:
             self._connect(address, num_actors)
         self.size = num_actors or max(1, int(ray.cluster_resources().get("CPU", 1)))
         self._actor_class = ray.remote(num_cpus=1)(SelfPlayActor)
+        self._errors = ray.exceptions
         self._actors: set[Any] = set()
         self._free: queue.SimpleQueue[Started] = queue.SimpleQueue()
         self._num_failed = 0
@@ -126,7 +127,7 @@ class RayWorkers:
 
     def _play_on_some_actor(self, job: Any) -> Any:
         """Return what comes of a job, however many actors it takes."""
-        errors = self._ray.exceptions
+        errors = self._errors
         while True:
             started = self._free.get()
             actor, error = started
