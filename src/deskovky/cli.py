@@ -33,6 +33,7 @@ usage: deskovky COMMAND [OPTIONS]
   perft GAME DEPTH  count the sequences of DEPTH turns, and how fast
   train alphazero   train a network by self-play with search
   train ppo         train a network with MaskablePPO against its past selves
+  train pretrained  train, measure and write down an agent that comes with the package
   eval              play agents against each other: scores with 95 % intervals
   bench             measure the speed of this installation
 
@@ -102,7 +103,11 @@ def run(words: list[str]) -> None:
 
 def train(words: list[str]) -> None:
     """Run a training script."""
-    scripts = {"alphazero": "deskovky.train.alphazero", "ppo": "deskovky.train.ppo_selfplay"}
+    scripts = {
+        "alphazero": "deskovky.train.alphazero",
+        "ppo": "deskovky.train.ppo_selfplay",
+        "pretrained": "deskovky.train.pretrained",
+    }
     if not words or words[0] in ("-h", "--help"):
         print(f"usage: deskovky train {'|'.join(scripts)} [OPTIONS]")
         return
