@@ -1,4 +1,4 @@
-"""The command line: `deskovky games|play|show|perft|train|eval|bench`.
+"""The command line: `deskovky games|play|show|perft|train|eval|arena|bench`.
 
 Each command is a dataclass that tyro turns into options. What a command needs is imported when it
 runs, so that torch is loaded only by those that train or play with networks.
@@ -35,6 +35,7 @@ usage: deskovky COMMAND [OPTIONS]
   train ppo         train a network with MaskablePPO against its past selves
   train pretrained  train, measure and write down an agent that comes with the package
   eval              play agents against each other: scores with 95 % intervals
+  arena             play all against all: Elo ratings, or a sequential test
   bench             measure the speed of this installation
 
 `deskovky COMMAND --help` shows the options of a command.
@@ -81,6 +82,10 @@ def run(words: list[str]) -> None:
         from deskovky.train import evaluate
 
         evaluate.main(options)
+    elif command == "arena":
+        from deskovky.train import arena
+
+        arena.main(options)
     elif command == "games":
         tyro.cli(Games, args=options, prog="deskovky games").run()
     elif command == "play":
@@ -96,9 +101,8 @@ def run(words: list[str]) -> None:
     elif command == "bench":
         tyro.cli(Bench, args=options, prog="deskovky bench").run()
     else:
-        raise unknown(
-            "command", command, ["games", "play", "show", "perft", "train", "eval", "bench"]
-        )
+        commands = ["games", "play", "show", "perft", "train", "eval", "arena", "bench"]
+        raise unknown("command", command, commands)
 
 
 def train(words: list[str]) -> None:
