@@ -33,7 +33,7 @@ usage: deskovky COMMAND [OPTIONS]
   perft GAME DEPTH  count the sequences of DEPTH turns, and how fast
   train alphazero   train a network by self-play with search
   train ppo         train a network with MaskablePPO against its past selves
-  train pretrained  train, measure and write down an agent that comes with the package
+  train pretrained  train and measure an agent that comes with the package
   eval              play agents against each other: scores with 95 % intervals
   arena             play all against all: Elo ratings, or a sequential test
   bench             measure the speed of this installation
