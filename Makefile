@@ -20,7 +20,8 @@ INSTALL := $(PIP) --no-build-isolation
 
 # Folders are listed as well: their time changes when a file in them is added, renamed or deleted.
 SOURCES := $(shell find src envs agents train \( -name __pycache__ -prune \) -o \( -type d \
-	-o -name '*.py' -o -name '*.pyi' -o -name '*.hpp' -o -name '*.cpp' -o -name py.typed -o -name '*.safetensors' \) -print)
+	-o -name '*.py' -o -name '*.pyi' -o -name '*.hpp' -o -name '*.cpp' -o -name '*.js' \
+	-o -name '*.css' -o -name '*.safetensors' -o -name py.typed \) -print)
 CPP := $(filter %.hpp %.cpp,$(SOURCES))
 
 # Tests run in several processes and speed is measured per core: one thread each.
