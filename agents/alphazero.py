@@ -76,7 +76,7 @@ class AlphaZeroAgent(Agent):
         self._search = GumbelSearch(
             simulations, max_considered_actions=max_considered_actions, gumbel_scale=gumbel_scale
         )
-        self._path = path
+        self._path, self._device = path, device
         self._checkpoint = read_checkpoint(path)
         self._network = load_network(path, self._checkpoint).to(choose_device(device))
         self._name = spec_text(
@@ -112,8 +112,19 @@ class AlphaZeroAgent(Agent):
 
     def analyse(self, state: State) -> Analysis:
         """Return the improved policy and its value. Raises as `act_batch` does."""
-        result = self.search([state])
-        return Analysis(result.action_weights[0], float(result.root_values[0]))
+        return self.analyse_batch([state])[0]
+
+    def analyse_batch(self, states: Sequence[State]) -> list[Analysis]:
+        """Return `analyse` of each state; all are searched together."""
+        if not states:
+            return []
+        result = self.search(states)
+        pairs = zip(result.action_weights, result.root_values.tolist(), strict=True)
+        return [Analysis(*pair) for pair in pairs]
+
+    def without_search(self) -> "AlphaZeroAgent":
+        """Return the agent that plays by the policy of the same network alone."""
+        return AlphaZeroAgent(self._path, simulations=0, device=self._device)
 
     def search(self, states: Sequence[State]) -> SearchResult:
         """Return what the search finds out about at least one state. Raises as `act_batch` does."""

@@ -224,7 +224,7 @@ def test_report_file(tmp_path: Path) -> None:
     args = script.Args(agents=("test-random", "test-hash"), seed=9, out=tmp_path / "new" / "r.json")
     match = evaluate(game, RandomOpponent(), HashOpponent(), 10, seed=9)
     assert args.out
-    script.write_json(args.out, game, args, [match])
+    script.write_json(args.out, game, args, {"matches": [match.to_json()]})
     report = json.loads(args.out.read_text())
     assert (report["format"], report["version"]) == ("deskovky-evaluation", 1)
     assert (report["game"], report["ruleset"], report["seed"]) == ("dobutsu_v0", "fairy", 9)

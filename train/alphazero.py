@@ -836,6 +836,7 @@ def make_agent(spec: str) -> Any:
 def measure(run: Run, opponents: Sequence[Any], writer: Any, console: Console) -> None:
     """Play last.pt against best.pt, which it replaces unless it loses, and against opponents."""
     from deskovky.train.evaluate import evaluate
+    from deskovky.train.meter import scalars
 
     args = run.args
 
@@ -859,6 +860,9 @@ def measure(run: Run, opponents: Sequence[Any], writer: Any, console: Console) -
         shown.append(f"{match.score:.0%} against {name}")
         if writer is not None:
             writer.add_scalar(f"score/{name}", match.score, run.iteration)
+    if writer is not None:
+        for name, value in scalars(run.game, candidate).items():  # where perfect play is known
+            writer.add_scalar(name, value, run.iteration)
     console.print(f"iteration {run.iteration}: {', '.join(shown)}")
 
 

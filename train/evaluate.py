@@ -18,7 +18,7 @@ import os
 import platform
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -33,10 +33,8 @@ from rich.table import Table
 
 from deskovky.agents.protocol import Agent
 from deskovky.envs.protocol import Game, Outcome, State
-from deskovky.envs.records import Record
 from deskovky.envs.support import as_game, illegal_action_error
 from deskovky.errors import AgentSpecError, ConfigurationError, IllegalActionError
-from deskovky.train.rating import pentanomial
 
 FORMAT = "deskovky-evaluation"
 FORMAT_VERSION = 1
@@ -73,8 +71,6 @@ class Match:
     total: Tally
     as_player_0: Tally
     as_player_1: Tally
-    pairs: tuple[int, ...]
-    """How many pairs of games from one opening were worth 0, 1/2, 1, 3/2 and 2 points."""
     truncated: int
     """How many of the draws were games cut off at `max_turns`."""
     terminations: dict[str, int]
@@ -146,30 +142,14 @@ def evaluate(
     agent, if one returns anything but a legal action for each state.
     """
     game = as_game(game, {})
-    check_numbers(games, opening_turns, num_parallel, seed)
+    _check_numbers(games, opening_turns, num_parallel, seed)
     agents = (as_agent(agent_a), as_agent(agent_b))
     opening_seed, *agent_seeds = np.random.SeedSequence(seed).spawn(3)
     for agent, agent_seed in zip(agents, agent_seeds, strict=True):
         agent.reset(int(agent_seed.generate_state(1)[0]))
-    openings = random_openings(game, opening_turns, np.random.default_rng(opening_seed))
-    states = play_pairs(agents, list(itertools.islice(openings, games // 2)), num_parallel, on_game)
-    played = [(outcome_of(state), state.history) for state in states]
-    return summary(agents[0].name, agents[1].name, opening_turns, played)
+    openings = _openings(game, games // 2, opening_turns, np.random.default_rng(opening_seed))
 
-
-def play_pairs(
-    agents: tuple[Agent, Agent],
-    openings: Sequence[State],
-    num_parallel: int,
-    on_game: Callable[[], object] | None = None,
-) -> list[State]:
-    """Play every opening twice, with the sides swapped, and return the states at the end.
-
-    Game i starts from opening i // 2, and the first agent is player i % 2 in it.
-
-    num_parallel, on_game and errors: as in `evaluate`.
-    """
-    games = 2 * len(openings)
+    # Game i starts from opening i // 2; agent_a is player i % 2 in it.
     finished: dict[int, State] = {}
     playing: dict[int, State] = {}
     upcoming = iter(range(games))
@@ -184,18 +164,7 @@ def play_pairs(
                     finished[i] = playing.pop(i)
                     if on_game:
                         on_game()
-    return [finished[i] for i in range(games)]
-
-
-def outcome_of(game: State | Record) -> Outcome:
-    """Return how a finished game ended."""
-    assert game.outcome is not None
-    return game.outcome
-
-
-def points(outcome: Outcome, game: int) -> float:
-    """Return what the first agent of a match won in game number `game`: 0, 1/2 or 1 points."""
-    return 0.5 if outcome.winner is None else float(outcome.winner == game % 2)
+    return _summary(agents[0].name, agents[1].name, openings, [finished[i] for i in range(games)])
 
 
 def as_agent(agent: Agent | str) -> Agent:
@@ -212,8 +181,7 @@ def as_agent(agent: Agent | str) -> Agent:
     return agent
 
 
-def check_numbers(games: int, opening_turns: int, num_parallel: int, seed: int) -> None:
-    """Raise ConfigurationError for numbers that cannot be used."""
+def _check_numbers(games: int, opening_turns: int, num_parallel: int, seed: int) -> None:
     if games < 2 or games % 2:
         raise ConfigurationError(f"games must be even and at least 2, not {games}")
     if opening_turns < 0 or num_parallel < 1:
@@ -225,15 +193,13 @@ def check_numbers(games: int, opening_turns: int, num_parallel: int, seed: int) 
         raise ConfigurationError(f"seed must be at least 0, not {seed}")
 
 
-def random_openings(game: Game, opening_turns: int, rng: np.random.Generator) -> Iterator[State]:
-    """Yield ongoing states after random turns, different ones as long as they last.
-
-    Raises ConfigurationError if too many openings of that length end the game.
-    """
+def _openings(game: Game, count: int, opening_turns: int, rng: np.random.Generator) -> list[State]:
+    """Return `count` ongoing states after random turns, different ones as long as they last."""
+    if opening_turns == 0:
+        return [game.state()] * count
+    openings: list[State] = []
     seen: set[int] = set()
-    while opening_turns == 0:
-        yield game.state()
-    while True:
+    for _ in range(count):
         fallback = None
         for _ in range(_TRIES):
             state = _random_opening(game, opening_turns, rng)
@@ -247,7 +213,8 @@ def random_openings(game: Game, opening_turns: int, rng: np.random.Generator) ->
                 f"{game.id}: {_TRIES} random openings of {opening_turns} turns ended the game"
             )
         seen.add(fallback.key())
-        yield fallback
+        openings.append(fallback)
+    return openings
 
 
 def _random_opening(game: Game, turns: int, rng: np.random.Generator) -> State | None:
@@ -276,36 +243,31 @@ def _play(agent: Agent, states: list[State]) -> None:
             raise illegal_action_error(state, action, f"{who} at {state.fen()!r}") from None
 
 
-def summary(
-    agent: str, opponent: str, opening_turns: int, games: Sequence[tuple[Outcome, Sequence[str]]]
-) -> Match:
-    """Count finished games.
+def _summary(agent: str, opponent: str, openings: list[State], states: list[State]) -> Match:
+    """Count the finished games; the agent is player i % 2 in game i."""
+    outcomes: list[Outcome] = []
+    for state in states:
+        assert state.outcome is not None
+        outcomes.append(state.outcome)
 
-    games: the outcome and the turns of each; `agent` was player i % 2 in game i.
-    opening_turns: how many turns of a game are its opening.
-    """
-
-    def tally(which: range) -> Tally:
-        winners = [games[i][0].winner for i in which]
-        wins = sum(winner == i % 2 for i, winner in zip(which, winners, strict=True))
+    def tally(games: Sequence[int]) -> Tally:
+        winners = [outcomes[i].winner for i in games]
+        wins = sum(winner == i % 2 for i, winner in zip(games, winners, strict=True))
         draws = winners.count(None)
         return Tally(wins, draws, len(winners) - wins - draws)
 
-    outcomes = [outcome for outcome, _ in games]
-    pairs = pentanomial([points(outcome, i) for i, outcome in enumerate(outcomes)])
-    lines = [tuple(turns) for _, turns in games]
+    games = range(len(states))
     return Match(
         agent=agent,
         opponent=opponent,
-        total=tally(range(len(games))),
-        as_player_0=tally(range(0, len(games), 2)),
-        as_player_1=tally(range(1, len(games), 2)),
-        pairs=tuple(pairs.tolist()),
+        total=tally(games),
+        as_player_0=tally(games[::2]),
+        as_player_1=tally(games[1::2]),
         truncated=sum(outcome.is_truncation for outcome in outcomes),
         terminations=dict(Counter(str(outcome.termination) for outcome in outcomes).most_common()),
-        mean_turns=sum(map(len, lines)) / len(lines),
-        distinct_openings=len({turns[:opening_turns] for turns in lines}),
-        distinct_games=len({(i % 2, *turns) for i, turns in enumerate(lines)}),
+        mean_turns=sum(len(state.history) for state in states) / len(states),
+        distinct_openings=len({tuple(state.history) for state in openings}),
+        distinct_games=len({(i % 2, *states[i].history) for i in games}),
     )
 
 
@@ -344,47 +306,30 @@ def table(game: Game, matches: Sequence[Match]) -> Table:
     return shown
 
 
-def game_options(game: Game) -> dict[str, Any]:
-    """Return the game and its options as JSON values."""
-    return {
+def write_json(path: Path, game: Game, args: "Args", results: dict[str, Any]) -> None:
+    """Write results to a temporary file and rename it, so that `path` is never half a file."""
+    packages = ["deskovky", "numpy", *(name for name in ["torch"] if name in sys.modules)]
+    report = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
         "game": game.id,
         "ruleset": game.ruleset,
         "setup": game.setup,
         "max_turns": game.max_turns,
-    }
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of what played the games."""
-    packages = ["deskovky", "numpy", *(name for name in ["torch"] if name in sys.modules)]
-    return {
-        "python": platform.python_version(),
-        **{name: metadata.version(name) for name in packages},
-    }
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write to a temporary file and rename it, so that `path` is never half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)
-
-
-def write_json(path: Path, game: Game, args: "Args", matches: Sequence[Match]) -> None:
-    """Write the matches to a file."""
-    report = {
-        "format": FORMAT,
-        "version": FORMAT_VERSION,
-        **game_options(game),
         "agents": list(args.agents),
         "seed": args.seed,
         "opening_turns": args.opening_turns,
         "num_parallel": args.num_parallel,
-        "versions": versions(),
-        "matches": [match.to_json() for match in matches],
+        "versions": {
+            "python": platform.python_version(),
+            **{name: metadata.version(name) for name in packages},
+        },
+        **results,
     }
-    write_text(path, json.dumps(report, indent=2) + "\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{path.name}.tmp")
+    temporary.write_text(json.dumps(report, indent=2) + "\n")
+    os.replace(temporary, path)
 
 
 @dataclass
@@ -409,6 +354,10 @@ class Args:
     """random turns that open each game"""
     num_parallel: int = 64
     """games that go on at once"""
+    meter: bool = False
+    """instead of matches, measure how far each agent is from perfect play, where that is known"""
+    picture: Path | None = None
+    """picture to draw of the meter, such as meter.png; needs matplotlib"""
     out: Path | None = None
     """JSON file to write the results to"""
 
@@ -418,13 +367,18 @@ def run(args: Args) -> list[Match]:
     from deskovky.agents import agent as make_agent
     from deskovky.envs import game as registered_game
 
+    if args.meter:
+        run_meter(args)
+        return []
+    if args.picture:
+        raise ConfigurationError("--picture draws what --meter measures; add --meter")
     if len(args.agents) < 2:
         raise ConfigurationError(f"it takes at least two agents, not {len(args.agents)}")
     if args.out is not None and (args.out.is_dir() or not args.out.name):
         raise ConfigurationError(f"--out {args.out}: expected a file to write, not a folder")
     if args.out is not None:  # before hours of play
         args.out.parent.mkdir(parents=True, exist_ok=True)
-    check_numbers(args.games, args.opening_turns, args.num_parallel, args.seed)
+    _check_numbers(args.games, args.opening_turns, args.num_parallel, args.seed)
     game = registered_game(
         args.game, ruleset=args.ruleset, setup=args.setup, max_turns=args.max_turns
     )
@@ -454,8 +408,35 @@ def run(args: Args) -> list[Match]:
             )
     Console(markup=False, emoji=False).print(table(game, matches))  # specs are no markup
     if args.out:
-        write_json(args.out, game, args, matches)
+        write_json(args.out, game, args, {"matches": [match.to_json() for match in matches]})
     return matches
+
+
+def run_meter(args: Args) -> None:
+    """Measure how far the agents are from perfect play; print tables and write what is asked for.
+
+    An agent that searches with a network is measured without its search as well.
+    """
+    from deskovky.envs import game as registered_game
+    from deskovky.train import meter
+
+    game = registered_game(
+        args.game, ruleset=args.ruleset, setup=args.setup, max_turns=args.max_turns
+    )
+    positions = meter.read_positions(game)
+    agents = meter.with_policy_alone([as_agent(spec) for spec in args.agents])
+    readings = {}
+    for name, agent in agents.items():
+        readings[name] = meter.measure(agent, positions, args.seed)
+        Console(markup=False, emoji=False).print(meter.table(name, readings[name]))
+    if args.picture:
+        meter.write_picture(readings, args.picture)
+    if args.out:
+        results = {
+            name: {band: asdict(reading) for band, reading in by_band.items()}
+            for name, by_band in readings.items()
+        }
+        write_json(args.out, game, args, {"meter": results})
 
 
 def main(argv: Sequence[str] | None = None) -> None:

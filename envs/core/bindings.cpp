@@ -587,6 +587,7 @@ void register_envs(nb::module_& module) {
   translate<UnknownGameError>("UnknownGameError");
   translate<FenError>("FenError");
   translate<IllegalActionError>("IllegalActionError");
+  translate<TableError>("TableError");
   translate<ConfigurationError>("ConfigurationError");
   register_game(module);
   register_state(module);

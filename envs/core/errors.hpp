@@ -20,6 +20,10 @@ struct IllegalActionError : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
+struct TableError : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
 struct ConfigurationError : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };

@@ -249,7 +249,7 @@ struct Dobutsu {
     return position;
   }
 
- private:
+  // The geometry of the board, for the solver as well.
   static constexpr std::array<int, 8> kOffsets = {3, 4, 1, -2, -3, -4, -1, 2};
 
   static constexpr Bits bit(int square) { return static_cast<Bits>(1 << square); }
@@ -294,6 +294,7 @@ struct Dobutsu {
     return result;
   }
 
+ private:
   static constexpr Bits attacked(const Side& side) {
     Bits result = 0;
     for (int direction = 0; direction < 8; ++direction) {

@@ -1,6 +1,6 @@
 """The native engine of deskovky: games, vectors of games and searches."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Self, SupportsIndex
 
 import numpy
@@ -226,6 +226,61 @@ class VectorEngine:
 
     def state(self, i: int) -> State:
         """Return a copy of the state of game `i`."""
+
+class DobutsuSolution:
+    """The solution of Dobutsu in a table, see envs/dobutsu/solver.hpp."""
+
+    def __init__(self, table: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def values(self, states: Sequence[State]) -> tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.int32]]:
+        """Return values and distances, [n] int32 each, of native states."""
+
+    def values_of_observations(self, observations: numpy.typing.NDArray[numpy.float32], game: Game) -> tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.int32]]:
+        """
+        The same of observations [n, 17, 4, 3], as the player to move sees them.
+        """
+
+    def action_values(self, states: Sequence[State]) -> tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.int32]]:
+        """
+        Return values and distances, [n, 132] int32 each, of all actions of native states;
+        where illegal, -2 and -1.
+        """
+
+    def action_values_of_observations(self, observations: numpy.typing.NDArray[numpy.float32], game: Game) -> tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.int32]]:
+        """
+        The same of observations [n, 17, 4, 3], as the player to move sees them.
+        """
+
+    def count_errors(self, num_threads: int, progress: Callable) -> int:
+        """
+        Return how many entries differ from what the rules and their successors say.
+        """
+
+    def count_reachable(self, num_threads: int, progress: Callable[[str, int, int], object]) -> dict[str, int]:
+        """Count the positions that can be reached from the start."""
+
+def solve_dobutsu(table: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], num_threads: int, progress: Callable) -> None:
+    """
+    Fill `table`, [num_dobutsu_entries()] uint8, with the solution of Dobutsu.
+
+    progress(stage, done, total) is called now and then; what it raises ends the work.
+    """
+
+def num_dobutsu_entries() -> int:
+    """Return the number of entries in the solution of Dobutsu."""
+
+def dobutsu_entry(state: object) -> int:
+    """
+    Return the index of the entry of a state; -1 if it needs none or can have none.
+    """
+
+def dobutsu_entry_fen(index: int) -> str:
+    """Return the position of an entry, with player 0 to move."""
+
+def dobutsu_entry_predecessors(index: int) -> list[int]:
+    """
+    Return the entries from which a turn leads to an entry, as the solver finds them.
+    """
 
 class MinimaxResult:
     """What a minimax search found."""

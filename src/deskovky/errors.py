@@ -29,13 +29,13 @@ class RecordError(DeskovkyError, ValueError):
     """A record of a game is malformed, or the rules deny a turn of it or its result."""
 
 
+class TableError(DeskovkyError, ValueError):
+    """The solution of a game is missing, truncated or foreign, or does not cover a position."""
+
+
 class ConfigurationError(DeskovkyError, ValueError):
     """An option of an environment, a search or a training run has a value that cannot be used."""
 
 
 class RenderError(DeskovkyError, RuntimeError):
     """A picture cannot be made or shown here: a package of an extra is missing, or a display."""
-
-
-class WorkerError(DeskovkyError, RuntimeError):
-    """A process that worked for this one died; what it had finished before is kept."""
