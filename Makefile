@@ -9,6 +9,7 @@
 
 PYTHON ?= python3
 VENV ?= .venv
+GAME ?= dobutsu_v0
 ARGS ?=
 
 BIN := $(VENV)/bin
@@ -19,7 +20,8 @@ INSTALL := $(PIP) --no-build-isolation
 
 # Folders are listed as well: their time changes when a file in them is added, renamed or deleted.
 SOURCES := $(shell find src envs agents train \( -name __pycache__ -prune \) -o \( -type d \
-	-o -name '*.py' -o -name '*.pyi' -o -name '*.hpp' -o -name '*.cpp' -o -name py.typed \) -print)
+	-o -name '*.py' -o -name '*.pyi' -o -name '*.hpp' -o -name '*.cpp' -o -name '*.js' \
+	-o -name '*.css' -o -name '*.safetensors' -o -name py.typed \) -print)
 CPP := $(filter %.hpp %.cpp,$(SOURCES))
 
 # Tests run in several processes and speed is measured per core: one thread each.
@@ -28,7 +30,7 @@ test test-long bench sanitize: export OMP_NUM_THREADS = 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-long bench lint format stubs sanitize develop clean
+.PHONY: help demo pretrained test test-long bench lint format stubs sanitize develop clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -80,6 +82,9 @@ demo: $(PACKAGE)  ## train a Dobutsu agent by self-play, then play it against th
 		$(if $(wildcard runs/demo/last.pt),--resume) $(ARGS)
 	$(BIN)/deskovky eval --game dobutsu_v0 \
 		--agents "alphazero:runs/demo/best.pt?simulations=64" random minimax:depth=2
+
+pretrained: $(PACKAGE)  ## train the agent of GAME that comes with the package, by its recipe
+	$(BIN)/deskovky train pretrained --game $(GAME) $(ARGS)
 
 bench: $(PACKAGE) $(INTEROP) $(BENCH)  ## measure the speed of every layer, beside its peers
 	$(BIN)/python benchmarks/run.py $(ARGS)

@@ -42,8 +42,11 @@ class Agent(Protocol):
         return np.array([self.act(state) for state in states], dtype=np.int32)
 
     def reset(self, seed: int | None = None) -> None:
-        """Forget the past and draw from `seed` from now on; None: from a seed of the system's."""
-        ...
+        """Forget the past and draw from `seed` from now on; None: from a seed of the system's.
+
+        By default there is nothing to forget.
+        """
+        return None
 
 
 class SeededAgent(Agent):

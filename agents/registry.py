@@ -25,6 +25,7 @@ AGENTS: dict[str, str | Callable[..., Agent]] = {
     "mcts": "deskovky.agents.mcts:MctsAgent",
     "alphazero": "deskovky.agents.alphazero:AlphaZeroAgent",
     "ppo": "deskovky.agents.ppo:PPOAgent",
+    "pretrained": "deskovky.agents.pretrained:PretrainedAgent",
     "oracle": "deskovky.agents.oracle:OracleAgent",
 }
 """The registered agents: name -> factory, or ``"module:factory"``, imported when first used."""
@@ -64,7 +65,8 @@ def agent(spec: str, seed: int | None = None) -> Agent:
 
     spec: see the module; ``"random"``, ``"greedy"``, ``"minimax:depth=4"``,
     ``"minimax:nodes=100000"``, ``"minimax:time_ms=100"``, ``"mcts:simulations=800"``,
-    ``"alphazero:PATH?simulations=64"``, ``"ppo:PATH"``, or of an agent registered by you.
+    ``"pretrained:dobutsu_v0?simulations=64"``, ``"alphazero:PATH?simulations=64"``,
+    ``"ppo:PATH"``, or of an agent registered by you.
     seed: decides all that is random in it; None draws one from the system.
 
     Raises AgentSpecError, naming what is wrong and what there is, for an unknown agent, option or

@@ -15,14 +15,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deskovky.envs.protocol import Game, Outcome, State
-from deskovky.envs.support import Placement, check_choice, check_integer, placement
+from deskovky.envs.support import Placement, check_integer, placement
 from deskovky.envs.svg import (
     BLUE,
     DARK_WOOD,
@@ -168,24 +168,26 @@ class Style:
     """The letters, capital, of the pieces that may be held in hand."""
 
 
-PLAIN = Style()
-
-
 def style_of(game: Game) -> Style:
-    """Return how `game` looks: its own `style`, that of its folder, or the plain one."""
+    """Return how `game` looks: its own `style`, that of its folder, or a plain one."""
     style = getattr(game, "style", None)
-    return style if isinstance(style, Style) else _style_of_folder(game.id.rpartition("_v")[0])
+    if not isinstance(style, Style):
+        style = _style_of_folder(game.id.rpartition("_v")[0])
+    if style is None:
+        has_hands = placement(game.state()).hands is not None
+        style = Style(hand=getattr(game, "pieces", "") if has_hands else "")
+    return style
 
 
 @cache
-def _style_of_folder(name: str) -> Style:
+def _style_of_folder(name: str) -> Style | None:
     module_name = f"deskovky.envs.{name}.drawing"
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is None or not module_name.startswith(error.name):
             raise  # the folder has a drawing that cannot import something else
-        return PLAIN
+        return None
     style: Style = module.STYLE
     return style
 
@@ -195,7 +197,7 @@ def layout(game: Game, perspective: int = 0) -> Layout:
 
     Raises ConfigurationError if `perspective` is neither 0 nor 1.
     """
-    check_choice("perspective", perspective, [0, 1])
+    check_integer("perspective", perspective, 0, 1)
     _, ranks, files = game.action_shape
     return Layout(ranks, files, perspective, style_of(game).hand)
 
@@ -264,8 +266,11 @@ def draw(
             for square, letter in enumerate(position.board)
             if letter
         ),
-        _draw_hands(style, where, position),
-        *(_draw_target(style, where, square, letter) for square, letter in targets.items()),
+        *(_draw_hand(style, where, position, player) for player in (0, 1)),
+        *(
+            _draw_target(style, where, position, square, letter)
+            for square, letter in targets.items()
+        ),
         "" if policy is None else _draw_policy(state, where, policy),
         "" if value is None else _draw_value(where, position.to_move, value),
         _draw_side(where, position.to_move, outcome),
@@ -315,22 +320,25 @@ def animate(
     style = style_of(game)
     clock = _Clock(len(states) + 1, seconds_per_turn)  # the end is shown twice as long
     positions = [placement(state) for state in states]
-    below, above = [], []
-    for frame, (state, position) in enumerate(zip(states, positions, strict=True)):
-        until = frame + 1 if frame + 1 < len(states) else clock.num_frames
-        marks = [_draw_mark(where, square) for square in _squares_of_turn(state, None, where)]
-        marks.append(_draw_pending(where, position))
-        below.append(clock.show("".join(marks), frame, until))
-        side = _draw_hands(style, where, position)
-        side += _draw_side(where, position.to_move, state.outcome)
-        above.append(clock.show(side, frame, until))
+    marks = [
+        "".join(_draw_mark(where, square) for square in _squares_of_turn(state, None, where))
+        + _draw_pending(where, position)
+        for state, position in zip(states, positions, strict=True)
+    ]
+    sides = [
+        _draw_side(where, position.to_move, state.outcome)
+        for state, position in zip(states, positions, strict=True)
+    ]
+    hands = [
+        [_draw_hand(style, where, position, player) for position in positions] for player in (0, 1)
+    ]
     layers = [
         rect(0, 0, where.width, where.height, rx=14, fill=PAPER),
         style.draw_board(where),
         _draw_coordinates(where) if coordinates else "",
-        *below,
+        clock.show_all(marks),
         *_moving_pieces(style, where, positions, clock),
-        *above,
+        *map(clock.show_all, [*hands, sides]),
     ]
     return _document("".join(layers), where.width, where.height, size, f"a game of {game.id}")
 
@@ -341,6 +349,17 @@ class _Clock:
 
     num_frames: int
     seconds_per_frame: float
+
+    def show_all(self, contents: Sequence[str]) -> str:
+        """Return the contents of the frames; the last one stays."""
+        parts, first = [], 0
+        for frame in range(1, len(contents) + 1):
+            if frame == len(contents):
+                parts.append(self.show(contents[first], first, self.num_frames))
+            elif contents[frame] != contents[first]:
+                parts.append(self.show(contents[first], first, frame))
+                first = frame
+        return "".join(parts)
 
     def show(self, content: str, first: int, until: int, more: str = "") -> str:
         """Return `content` visible from frame `first` until before frame `until`."""
@@ -512,12 +531,14 @@ def _of_player(letter: str, player: int) -> str:
 
 def _draw_coordinates(where: Layout) -> str:
     board, parts = where.board, []
+    height = 16 + where.ranks  # a large board is shown small
     for file in range(where.files):
         x, _ = where.square_center(file)
-        parts.append(label(chr(ord("a") + file), x, board.y + board.height + 22, 20, LABEL, 0.09))
+        name = chr(ord("a") + file)
+        parts.append(label(name, x, board.y + board.height + 20, height, LABEL, 0.1))
     for rank in range(where.ranks):
         _, y = where.square_center(rank * where.files)
-        parts.append(label(str(rank + 1), board.x - 20, y, 20, LABEL, 0.09))
+        parts.append(label(str(rank + 1), board.x - 21, y, height, LABEL, 0.1))
     return group(parts)
 
 
@@ -541,31 +562,39 @@ def _draw_pending(where: Layout, position: Placement) -> str:
 
 def _draw_piece(style: Style, where: Layout, letter: str, square: int) -> str:
     is_facing_up = int(letter.islower()) == where.perspective
-    return moved(style.draw_piece(letter, is_facing_up), *where.square_center(square))
+    return moved(_piece(style, letter, is_facing_up), *where.square_center(square))
 
 
-def _draw_target(style: Style, where: Layout, square: int, letter: str) -> str:
+@lru_cache(maxsize=256)
+def _piece(style: Style, letter: str, is_facing_up: bool) -> str:
+    return style.draw_piece(letter, is_facing_up)
+
+
+def _draw_target(style: Style, where: Layout, position: Placement, square: int, letter: str) -> str:
+    """Return a dot on an empty square, a ring around a piece that can be captured."""
     x, y = where.square_center(square)
+    if position.board[square]:
+        return circle(x, y, 45, fill="none", stroke=GREEN, stroke_width=7, stroke_opacity=0.9)
     ghost = ""
     if letter:
         ghost = group([_draw_piece(style, where, letter, square)], opacity=0.35)
-    return ghost + circle(x, y, 15, fill=GREEN, fill_opacity=0.85, stroke="white", stroke_width=4)
+    return ghost + circle(x, y, 14, fill=GREEN, stroke="white", stroke_width=4)
 
 
-def _draw_hands(style: Style, where: Layout, position: Placement) -> str:
+def _draw_hand(style: Style, where: Layout, position: Placement, player: int) -> str:
+    """Return the slots of one player's hand; the empty ones are pale."""
     parts = []
-    for player, hand in enumerate(position.hands or ("", "")):
-        counts = Counter(hand)
-        for letter in where.hand:
-            slot = where.hand_slot(player, letter)
-            x, y = slot.center
-            piece = style.draw_piece(_of_player(letter, player), player == where.perspective)
-            piece = moved(piece, x, y, 0.82 * slot.height / SQUARE)
-            if not counts[letter]:
-                piece = group([piece], opacity=0.13)
-            parts.append(piece)
-            if counts[letter] > 1:
-                parts.append(_draw_count(x + 32, y + 28, counts[letter]))
+    counts = Counter((position.hands or ("", ""))[player])
+    for letter in where.hand:
+        slot = where.hand_slot(player, letter)
+        x, y = slot.center
+        piece = _piece(style, _of_player(letter, player), player == where.perspective)
+        piece = moved(piece, x, y, 0.82 * slot.height / SQUARE)
+        if not counts[letter]:
+            piece = group([piece], opacity=0.12)
+        parts.append(piece)
+        if counts[letter] > 1:
+            parts.append(_draw_count(x + 32, y + 28, counts[letter]))
     return "".join(parts)
 
 
@@ -626,7 +655,7 @@ def _draw_value(where: Layout, to_move: int, value: float) -> str:
     bottom = where.perspective
     share = (1 + (value if to_move == bottom else -value)) / 2
     board = where.board
-    x, y, width, height = board.x + board.width + 14, board.y + 26, 16, board.height - 52
+    x, y, width, height = board.x + board.width + 14, board.y + 42, 16, board.height - 84
     parts = [
         rect(x, y, width, height, fill=FILL[1 - bottom]),
         rect(x, y + height * (1 - share), width, height * share, fill=FILL[bottom]),
@@ -637,32 +666,23 @@ def _draw_value(where: Layout, to_move: int, value: float) -> str:
 
 
 def _draw_side(where: Layout, to_move: int, outcome: Outcome | None) -> str:
-    """Return the mark of the player to move, or both players' scores, beside the board."""
+    """Return the mark of the player to move, or both players' scores and what ended the game."""
     board, parts = where.board, []
     x = board.x + board.width + 22
     for player in (0, 1):
-        y = board.y + board.height - 2 if player == where.perspective else board.y + 2
-        if outcome is None:
-            if player == to_move:
-                parts.append(circle(x, y, 13, fill=FILL[player], stroke=BLUE, stroke_width=6))
-        else:
+        y = board.y + board.height - 18 if player == where.perspective else board.y + 18
+        if outcome is not None:
             score = "½" if outcome.winner is None else str(int(outcome.winner == player))
-            parts.append(
-                rect(
-                    x - 17,
-                    y - 17,
-                    34,
-                    34,
-                    rx=6,
-                    fill=FILL[player],
-                    stroke=EDGE[player],
-                    stroke_width=3,
-                )
-            )
-            parts.append(label(score, x, y, 20, INK[player], 0.14))
+            paint = {"fill": FILL[player], "stroke": EDGE[player], "stroke_width": 3}
+            parts.append(rect(x - 16, y - 16, 32, 32, rx=6, **paint))
+            parts.append(label(score, x, y, 19, INK[player], 0.14))
+        elif player == to_move:
+            parts.append(circle(x, y, 15, fill="none", stroke=BLUE, stroke_width=4))
+            parts.append(circle(x, y, 10, fill=FILL[player], stroke=EDGE[player], stroke_width=3))
     if outcome is not None:
         text = _outcome_text(outcome).replace("_", " ")
-        parts.append(label(text, board.x + board.width / 2, board.y - 22, 18, LABEL, 0.1))
+        height = min(20, board.width / len(text))
+        parts.append(label(text, board.x + board.width / 2, board.y - 22, height, LABEL, 0.1))
     return "".join(parts)
 
 

@@ -37,8 +37,8 @@ def horse(player: int) -> str:
         "M-13 30C-13 20 -1 15 1 4C-3 9 -8 9 -13 9L-19 15Q-25 16 -28 9C-24 -2 -17 -10 -13 -18"
         "L-13 -30L-4 -23C15 -21 27 -4 24 30Z"
     )
-    mane = path("M3 -15C13 -8 17 6 16 22", "none", FILL[player], 3)
-    return group([path(head, ink, ink, 3), mane, circle(-10, -9, 2.6, fill=FILL[player])])
+    hair = path("M3 -15C13 -8 17 6 16 22", "none", FILL[player], 3)
+    return group([path(head, ink, ink, 3), hair, circle(-10, -9, 2.6, fill=FILL[player])])
 
 
 def banner(player: int) -> str:
@@ -55,14 +55,10 @@ def shield(player: int) -> str:
     return group([edge, path("M0 -22V26M-20 -5H20", "none", ink, 5)])
 
 
-def sword(player: int) -> str:
-    """Return a sword pointing up."""
-    ink = INK[player]
-    blade = path("M-3 12V-26L0 -33L3 -26V12Z", ink, ink, 2)
-    hilt = path("M-11 13H11M0 13V26", "none", ink, 5)
-    return group([blade, hilt, circle(0, 29, 4, fill=ink)])
-
-
 def crossed_swords(player: int) -> str:
     """Return two swords."""
-    return moved(sword(player), 0, 0, turn=-40) + moved(sword(player), 0, 0, turn=40)
+    ink, fill = INK[player], FILL[player]
+    sword = path("M-4 10V-30L0 -37L4 -30V10Z", ink, fill, 2) + path(
+        "M-12 12H12M0 12V27", "none", ink, 6
+    )
+    return moved(sword, 0, 0, turn=-42) + moved(sword, 0, 0, turn=42)

@@ -1,5 +1,7 @@
 """What the environments have in common: options, messages and the board as text."""
 
+import importlib
+import importlib.util
 import operator
 import os
 import re
@@ -185,6 +187,20 @@ def placement(state: State) -> Placement:
         capitals = "".join(filter(str.isupper, hands))
         held = (capitals, "".join(filter(str.islower, hands)).upper())
     return Placement(squares, held, int(side == "b"), fields[0] if fields else "-", int(move))
+
+
+def piece_names(game: Game) -> dict[str, str]:
+    """Return the names of the pieces by FEN letter, capital: ``{"L": "lion", ...}``.
+
+    Those of the game's attribute `piece_names`, or of its folder; none if it has neither.
+    """
+    own: dict[str, str] | None = getattr(game, "piece_names", None)
+    if own is not None:
+        return dict(own)
+    name = f"deskovky.envs.{game.id.rpartition('_v')[0]}"
+    if importlib.util.find_spec(name) is None:
+        return {}
+    return dict(getattr(importlib.import_module(name), "PIECES", {}))
 
 
 def board_text(state: State, outcome: Outcome | None) -> str:

@@ -17,7 +17,7 @@ EDGE = ("#5c4630", "#161b22")
 """The outlines of the pieces of player 0, of player 1."""
 
 LIGHT_WOOD, DARK_WOOD, LINE = "#f1e0bd", "#cfa972", "#7a5c38"
-PAPER, LABEL = "#fffaf0", "#84745f"
+PAPER, LABEL = "#fffaf0", "#6e5f4b"
 BLUE, ORANGE, GREEN = "#0a6ebd", "#d1490c", "#0d7d5b"
 """Last move; the piece that must go on; where it may go. Told apart by the colour-blind as well."""
 

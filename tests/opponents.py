@@ -1,5 +1,7 @@
 """Small opponents and two small games, for tests of the environments."""
 
+import os
+import signal
 import zlib
 from collections.abc import Sequence
 from typing import Any
@@ -53,6 +55,25 @@ class ScriptOpponent(RandomOpponent):
 
     def act(self, state: State) -> int:
         return state.action_from_text(self.turns[len(state.history)])
+
+
+class Fragile(RandomOpponent):
+    """Ends its process, or plays an illegal action, once it was reset a second time."""
+
+    def __init__(self, name: str, end: str) -> None:
+        super().__init__()
+        self.name, self.end, self.resets = name, end, 0
+
+    def reset(self, seed: int | None = None) -> None:
+        super().reset(seed)
+        self.resets = getattr(self, "resets", 0) + 1
+
+    def act(self, state: State) -> int:
+        if self.resets >= 2 and self.end == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.resets >= 2 and self.end == "illegal":
+            return -1
+        return super().act(state)
 
 
 class TwoStepGame:

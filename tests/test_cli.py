@@ -14,7 +14,7 @@ import deskovky as dk
 from deskovky import cli
 from deskovky.errors import ConfigurationError
 
-COMMANDS = ["games", "play", "show", "perft", "eval", "solve", "bench"]
+COMMANDS = ["games", "play", "show", "perft", "eval", "arena", "solve", "bench"]
 
 
 def command(*words: str) -> subprocess.CompletedProcess[str]:
@@ -116,6 +116,13 @@ def test_eval_prints_a_table_and_writes_a_file(
         (["eval", "--agents", "random"], "at least two agents"),
         (["eval", "--agents", "random", "nobody"], "nobody"),
         (["eval", "--agents", "random", "random", "--games", "3"], "games must be even"),
+        (["arena", "--agents", "random"], "at least two agents"),
+        (["arena", "--agents", "random", "random"], "two agents are named random"),
+        (["arena", "--agents", "random", "greedy", "--num-parallel", "3"], "num_parallel"),
+        (["arena", "--agents", "random", "greedy", "--sprt", "30"], "two Elo differences"),
+        (["arena", "--agents", "random", "greedy", "--sprt", "30,0"], "expected elo0 < elo1"),
+        (["arena", "--agents", "random", "greedy", "--resume"], "--resume needs --out"),
+        (["arena", "--resume", "--out", "none"], "none/arena.json"),
         (["eval", "--agents", "random", "ppo:none.safetensors"], "none.safetensors"),
     ],
 )
@@ -200,7 +207,7 @@ def test_torch_is_not_loaded_without_need() -> None:
         "import sys\n"
         "from deskovky import cli\n"
         "cli.main(['games']); cli.main(['perft', 'dobutsu_v0', '3'])\n"
-        "import deskovky.train.evaluate\n"
+        "import deskovky.train.arena\n"
         "print([name for name in ('torch', 'stable_baselines3') if name in sys.modules])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

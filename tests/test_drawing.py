@@ -3,8 +3,11 @@
 import importlib
 import importlib.util
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -13,8 +16,9 @@ from reference.dobutsu import Dobutsu
 from toy_game import StripDraughts
 
 import deskovky as dk
-from deskovky.envs.drawing import animate, draw, layout, piece_svg, style_of, turn_squares
+from deskovky.envs.drawing import Style, animate, draw, layout, piece_svg, style_of, turn_squares
 from deskovky.envs.support import placement
+from deskovky.envs.svg import moved
 from deskovky.errors import ConfigurationError
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -26,7 +30,7 @@ def game(request: pytest.FixtureRequest) -> dk.Game:
     return StripDraughts() if request.param == "toy" else dk.game(request.param)
 
 
-def walk(game: dk.Game, seed: int = 0, max_steps: int = 80) -> Iterator[dk.State]:
+def walk(game: dk.Game, seed: int = 0, max_steps: int = 30) -> Iterator[dk.State]:
     rng = np.random.default_rng(seed)
     state = game.state()
     yield state
@@ -125,6 +129,28 @@ def test_the_reference_is_drawn_as_the_native_game() -> None:
     assert draw(states[0]) == draw(states[1])
 
 
+def test_a_game_without_a_style_is_plain() -> None:
+    class Unknown(Dobutsu):
+        id = "unknown_v0"
+
+    game = Unknown()
+    where = layout(game)
+    assert set("GEC") <= set(where.hand)
+    state = game.state("gle/3/1C1/ELG[C] w")
+    assert draw(state) != draw(game.state("gle/3/1C1/ELG[c] w"))
+    slot = where.hand_slot(0, "C")
+    disc = moved(Style().draw_piece("C", True), *slot.center, 0.82 * slot.height / 100)
+    assert disc in draw(state)
+
+
+def test_a_game_brings_its_style() -> None:
+    class Styled(StripDraughts):
+        style = Style(draw_piece=lambda letter, is_facing_up: f"<g><title>{letter}</title></g>")
+
+    svg = draw(Styled().state())
+    assert svg.count("<title>P</title>") == 4 and svg.count("<title>p</title>") == 4
+
+
 def test_last_turn() -> None:
     state = dk.game("dobutsu_v0").state()
     unmarked = draw(state)
@@ -144,9 +170,9 @@ def test_pending_and_owed() -> None:
     state = dk.game("drakoburg_v0").state("3t3/7/1Z5/7/7/7/3T3 w")
     state.push("b5a5")
     state.push("d7e7")
-    before = draw(state).count('r="15"')
+    before = draw(state).count('r="14"')
     state.apply(state.action_from_text("a5a7"))
-    assert (before, draw(state).count('r="15"')) == (0, 7)  # the whole row of pikemen
+    assert (before, draw(state).count('r="14"')) == (0, 7)  # the whole row of pikemen
 
 
 def test_policy_and_value() -> None:
@@ -182,6 +208,12 @@ def test_turn_squares() -> None:
     assert turn_squares(dk.game("gothic_draughts_v0"), "b1d3f5") == [1, 19, 37]
     assert turn_squares(dk.game("drakoburg_v0"), "a5a7,P@c2") == [28, 42, 9]
     assert turn_squares(dk.game("ossetian_draughts_v0"), "pass") == []
+
+
+def test_committed_pictures_are_up_to_date() -> None:
+    tool = Path(__file__).resolve().parents[1] / "tools" / "draw_games.py"
+    run = subprocess.run([sys.executable, str(tool), "--check"], capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
 
 
 def test_animation(game: dk.Game) -> None:

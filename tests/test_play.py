@@ -22,7 +22,7 @@ from deskovky.agents.registry import AGENTS
 from deskovky.envs import GAMES, register_game
 from deskovky.envs.protocol import Outcome, State, Termination
 from deskovky.envs.records import Annotation, Record, read_record, write_records
-from deskovky.play import Session, understood
+from deskovky.play import COMMANDS, Session, understood
 from deskovky.terminal import board_view
 
 Play = Callable[..., str]
@@ -160,6 +160,13 @@ def test_undo_goes_back_to_a_persons_turn(play: Play) -> None:
     assert "  1  G  L  E  1" in said  # black sits at the bottom
 
 
+def test_help_names_commands_and_pieces(play: Play) -> None:
+    said = play("drakoburg --black human", "help")
+    for command in COMMANDS:
+        assert command in said
+    assert "P pikeman, S archer, Z man-at-arms, A squire, U turcopole, T banneret" in said
+
+
 def test_hints(play: Play) -> None:
     said = play(
         "dobutsu --black minimax:depth=1 --fen '3/1l1/1L1/3[-] w'",
@@ -287,8 +294,8 @@ def test_a_game_in_python(play: Play) -> None:
 
     register_game("strip_draughts_v0", make)
     try:
-        said = play("strip_draughts --black minimax:depth=1", "b1c1", "moves", "hint")
-        assert "black plays" in said and "expects" in said
+        said = play("strip_draughts --black minimax:depth=1", "b1c1", "moves", "hint", "help")
+        assert "black plays" in said and "expects" in said and "Pieces:" not in said
         said = play("strip_draughts --white random --black random --seed 0")
         assert "won: " in said or "draw: " in said
     finally:
@@ -363,6 +370,14 @@ def test_bytes_that_are_no_text_are_no_move(tmp_path: Path) -> None:
     assert b"is neither" in done.stdout and b"black plays" in done.stdout
 
 
+AT_TERMINAL = """
+import fcntl, sys, termios
+from deskovky import cli
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C typed there is a signal
+sys.exit(cli.main())
+"""
+
+
 class Terminal:
     """A process at a terminal of its own."""
 
@@ -370,12 +385,11 @@ class Terminal:
         pty = pytest.importorskip("pty")
         self.side, other = pty.openpty()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "deskovky", *words],
+            [sys.executable, "-c", AT_TERMINAL, *words],
             stdin=other,
             stdout=other,
             stderr=other,
             start_new_session=True,
-            preexec_fn=_take_terminal,
             env=os.environ | {"TERM": "xterm-256color"} | environment,
         )
         os.close(other)
@@ -403,13 +417,6 @@ class Terminal:
         finally:
             self.process.kill()
             os.close(self.side)
-
-
-def _take_terminal() -> None:
-    import fcntl
-    import termios
-
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 @pytest.fixture

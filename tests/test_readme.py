@@ -38,6 +38,7 @@ def test_commands_parse() -> None:
         "deskovky train alphazero": "deskovky.train.alphazero:Args",
         "deskovky train ppo": "deskovky.train.ppo_selfplay:Args",
         "deskovky eval": "deskovky.train.evaluate:Args",
+        "deskovky arena": "deskovky.train.arena:Args",
         "deskovky play": "deskovky.play:Play",
         "deskovky show": "deskovky.show:Show",
     }

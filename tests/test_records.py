@@ -242,6 +242,16 @@ def test_games_that_no_rule_ended(outcome: Outcome) -> None:
     assert Record.from_text(record.to_text()) == record
 
 
+def test_the_game_of_an_environment_that_an_illegal_action_ended() -> None:
+    env = dk.make("dobutsu_v0", illegal="lose")
+    env.reset(seed=0)
+    env.step(env.state_object.action_from_text("b2b3"))
+    env.step(0 if not env.state_object.legal_action_mask()[0] else 1)
+    record = Record.from_state(env.state_object, outcome=env.outcome)
+    assert record.outcome == Outcome(0, Termination.ILLEGAL_ACTION)
+    assert Record.from_text(record.to_text()) == record
+
+
 @pytest.mark.parametrize(
     "outcome",
     [
@@ -454,6 +464,47 @@ def test_files_that_are_no_text_are_refused(tmp_path: Path) -> None:
         list(read_records(path))
     with pytest.raises(FileNotFoundError):
         list(read_records(tmp_path / "none"))
+
+
+def test_files_with_faults_are_read_right_or_refused(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    path = tmp_path / "games"
+    forms = [annotated_record().to_text().encode(), annotated_record().to_json().encode()]
+    inserts = [
+        b"{",
+        b"}",
+        b'"',
+        b"[",
+        b"]",
+        b"\\",
+        b"1-0",
+        b"null",
+        b"1e999",
+        b"\0",
+        b" * ",
+        b"2...",
+    ]
+    num_read = 0
+    for index in range(400):
+        data = bytearray(forms[index % 2])
+        where = int(rng.integers(len(data)))
+        change = index // 2 % 3
+        if change == 0:
+            data[where] = int(rng.integers(256))
+        elif change == 1:
+            del data[where : where + int(rng.integers(1, 9))]
+        else:
+            data[where:where] = inserts[int(rng.integers(len(inserts)))]
+        path.write_bytes(data)
+        try:
+            games = list(read_records(path))
+        except RecordError:
+            continue
+        for game in games:
+            num_read += 1
+            assert Record.from_text(game.to_json()) == game
+            assert Record.from_text(game.to_text()).to_text() == game.to_text()
+    assert 10 < num_read < 390
 
 
 def test_lines_of_an_open_file_are_read_as_they_are() -> None:

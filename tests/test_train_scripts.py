@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from opponents import HashOpponent
@@ -25,6 +26,7 @@ from deskovky.errors import (
     UnknownGameError,
 )
 from deskovky.train import ppo_selfplay
+from deskovky.train.arena import arena
 from deskovky.train.evaluate import evaluate
 from deskovky.train.ppo_selfplay import Args, load_checkpoint, train
 
@@ -82,6 +84,37 @@ def test_the_command_trains_an_agent(tmp_path: Path) -> None:
     assert not [name for name in names if name.endswith(".tmp")]
     agent = PPOAgent(out / "latest.safetensors", seed=0)
     assert evaluate("dobutsu_v0", agent, HashOpponent(), 10).total.games == 10
+    games = {name: games for name, (_, games) in load_checkpoint(out)["scores"].items()}
+    assert games["greedy"] > 2 and games["000000000000"] > 2
+
+
+def test_curves_tell_losses_speed_and_strength(tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    ladder = tmp_path / "ladder"
+    arena("dobutsu_v0", ["random", "greedy"], 20, out=ladder)
+    args = replace(
+        SMALL,
+        out=tmp_path / "run",
+        opponents=("greedy",),
+        eval_opponents=("random", "greedy"),
+        eval_steps=512,
+        eval_games=10,
+        ladder=ladder / "arena.json",
+    )
+    train(args)
+    curves = EventAccumulator(str(args.out))
+    curves.Reload()
+    assert {
+        "train/loss", "train/policy_gradient_loss", "train/value_loss", "train/entropy_loss",
+        "time/fps", "rollout/ep_rew_mean", "selfplay/score_pool", "selfplay/score_greedy",
+        "selfplay/score_against_the_strongest", "selfplay/pool_size", "eval/score_random",
+        "eval/score_greedy", "eval/elo",
+    } <= set(curves.Tags()["scalars"])  # fmt: skip
+    assert all(np.isfinite(event.value) for event in curves.Scalars("eval/elo"))
+    with pytest.raises(CheckpointError, match="of game dobutsu_v0, not"):
+        train(replace(args, game="ossetian_draughts_v0", out=tmp_path / "other"))
+    assert not (tmp_path / "other").exists()
 
 
 def test_resumed_runs_go_on_and_pool_members_never_change(tmp_path: Path) -> None:
@@ -91,6 +124,7 @@ def test_resumed_runs_go_on_and_pool_members_never_change(tmp_path: Path) -> Non
     assert first["num_timesteps"] == 1024
     members = pool_hashes(args.out)
     assert members == first["pool"] and len(members) == 4
+    assert first["scores"].keys() <= {Path(file).stem for file in members}
 
     train(replace(args, resume=True, timesteps=2048))
     second = load_checkpoint(args.out)
@@ -213,7 +247,7 @@ def test_damaged_runs_are_refused_and_left_alone(tmp_path: Path) -> None:
             train(again)
         assert contents(args.out) == before
 
-    for key in ("config", "policy", "optimizer", "pool", "num_timesteps"):
+    for key in ("config", "policy", "optimizer", "pool", "scores", "num_timesteps"):
         content = load_checkpoint_bytes(whole, tmp_path)
         del content[key]
         torch.save(content, checkpoint)

@@ -18,7 +18,7 @@ import os
 import platform
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -33,8 +33,10 @@ from rich.table import Table
 
 from deskovky.agents.protocol import Agent
 from deskovky.envs.protocol import Game, Outcome, State
+from deskovky.envs.records import Record
 from deskovky.envs.support import as_game, illegal_action_error
 from deskovky.errors import AgentSpecError, ConfigurationError, IllegalActionError
+from deskovky.train.rating import pentanomial
 
 FORMAT = "deskovky-evaluation"
 FORMAT_VERSION = 1
@@ -71,6 +73,8 @@ class Match:
     total: Tally
     as_player_0: Tally
     as_player_1: Tally
+    pairs: tuple[int, ...]
+    """How many pairs of games from one opening were worth 0, 1/2, 1, 3/2 and 2 points."""
     truncated: int
     """How many of the draws were games cut off at `max_turns`."""
     terminations: dict[str, int]
@@ -142,14 +146,30 @@ def evaluate(
     agent, if one returns anything but a legal action for each state.
     """
     game = as_game(game, {})
-    _check_numbers(games, opening_turns, num_parallel, seed)
+    check_numbers(games, opening_turns, num_parallel, seed)
     agents = (as_agent(agent_a), as_agent(agent_b))
     opening_seed, *agent_seeds = np.random.SeedSequence(seed).spawn(3)
     for agent, agent_seed in zip(agents, agent_seeds, strict=True):
         agent.reset(int(agent_seed.generate_state(1)[0]))
-    openings = _openings(game, games // 2, opening_turns, np.random.default_rng(opening_seed))
+    openings = random_openings(game, opening_turns, np.random.default_rng(opening_seed))
+    states = play_pairs(agents, list(itertools.islice(openings, games // 2)), num_parallel, on_game)
+    played = [(outcome_of(state), state.history) for state in states]
+    return summary(agents[0].name, agents[1].name, opening_turns, played)
 
-    # Game i starts from opening i // 2; agent_a is player i % 2 in it.
+
+def play_pairs(
+    agents: tuple[Agent, Agent],
+    openings: Sequence[State],
+    num_parallel: int,
+    on_game: Callable[[], object] | None = None,
+) -> list[State]:
+    """Play every opening twice, with the sides swapped, and return the states at the end.
+
+    Game i starts from opening i // 2, and the first agent is player i % 2 in it.
+
+    num_parallel, on_game and errors: as in `evaluate`.
+    """
+    games = 2 * len(openings)
     finished: dict[int, State] = {}
     playing: dict[int, State] = {}
     upcoming = iter(range(games))
@@ -164,7 +184,18 @@ def evaluate(
                     finished[i] = playing.pop(i)
                     if on_game:
                         on_game()
-    return _summary(agents[0].name, agents[1].name, openings, [finished[i] for i in range(games)])
+    return [finished[i] for i in range(games)]
+
+
+def outcome_of(game: State | Record) -> Outcome:
+    """Return how a finished game ended."""
+    assert game.outcome is not None
+    return game.outcome
+
+
+def points(outcome: Outcome, game: int) -> float:
+    """Return what the first agent of a match won in game number `game`: 0, 1/2 or 1 points."""
+    return 0.5 if outcome.winner is None else float(outcome.winner == game % 2)
 
 
 def as_agent(agent: Agent | str) -> Agent:
@@ -181,7 +212,8 @@ def as_agent(agent: Agent | str) -> Agent:
     return agent
 
 
-def _check_numbers(games: int, opening_turns: int, num_parallel: int, seed: int) -> None:
+def check_numbers(games: int, opening_turns: int, num_parallel: int, seed: int) -> None:
+    """Raise ConfigurationError for numbers that cannot be used."""
     if games < 2 or games % 2:
         raise ConfigurationError(f"games must be even and at least 2, not {games}")
     if opening_turns < 0 or num_parallel < 1:
@@ -193,13 +225,15 @@ def _check_numbers(games: int, opening_turns: int, num_parallel: int, seed: int)
         raise ConfigurationError(f"seed must be at least 0, not {seed}")
 
 
-def _openings(game: Game, count: int, opening_turns: int, rng: np.random.Generator) -> list[State]:
-    """Return `count` ongoing states after random turns, different ones as long as they last."""
-    if opening_turns == 0:
-        return [game.state()] * count
-    openings: list[State] = []
+def random_openings(game: Game, opening_turns: int, rng: np.random.Generator) -> Iterator[State]:
+    """Yield ongoing states after random turns, different ones as long as they last.
+
+    Raises ConfigurationError if too many openings of that length end the game.
+    """
     seen: set[int] = set()
-    for _ in range(count):
+    while opening_turns == 0:
+        yield game.state()
+    while True:
         fallback = None
         for _ in range(_TRIES):
             state = _random_opening(game, opening_turns, rng)
@@ -213,8 +247,7 @@ def _openings(game: Game, count: int, opening_turns: int, rng: np.random.Generat
                 f"{game.id}: {_TRIES} random openings of {opening_turns} turns ended the game"
             )
         seen.add(fallback.key())
-        openings.append(fallback)
-    return openings
+        yield fallback
 
 
 def _random_opening(game: Game, turns: int, rng: np.random.Generator) -> State | None:
@@ -243,31 +276,36 @@ def _play(agent: Agent, states: list[State]) -> None:
             raise illegal_action_error(state, action, f"{who} at {state.fen()!r}") from None
 
 
-def _summary(agent: str, opponent: str, openings: list[State], states: list[State]) -> Match:
-    """Count the finished games; the agent is player i % 2 in game i."""
-    outcomes: list[Outcome] = []
-    for state in states:
-        assert state.outcome is not None
-        outcomes.append(state.outcome)
+def summary(
+    agent: str, opponent: str, opening_turns: int, games: Sequence[tuple[Outcome, Sequence[str]]]
+) -> Match:
+    """Count finished games.
 
-    def tally(games: Sequence[int]) -> Tally:
-        winners = [outcomes[i].winner for i in games]
-        wins = sum(winner == i % 2 for i, winner in zip(games, winners, strict=True))
+    games: the outcome and the turns of each; `agent` was player i % 2 in game i.
+    opening_turns: how many turns of a game are its opening.
+    """
+
+    def tally(which: range) -> Tally:
+        winners = [games[i][0].winner for i in which]
+        wins = sum(winner == i % 2 for i, winner in zip(which, winners, strict=True))
         draws = winners.count(None)
         return Tally(wins, draws, len(winners) - wins - draws)
 
-    games = range(len(states))
+    outcomes = [outcome for outcome, _ in games]
+    pairs = pentanomial([points(outcome, i) for i, outcome in enumerate(outcomes)])
+    lines = [tuple(turns) for _, turns in games]
     return Match(
         agent=agent,
         opponent=opponent,
-        total=tally(games),
-        as_player_0=tally(games[::2]),
-        as_player_1=tally(games[1::2]),
+        total=tally(range(len(games))),
+        as_player_0=tally(range(0, len(games), 2)),
+        as_player_1=tally(range(1, len(games), 2)),
+        pairs=tuple(pairs.tolist()),
         truncated=sum(outcome.is_truncation for outcome in outcomes),
         terminations=dict(Counter(str(outcome.termination) for outcome in outcomes).most_common()),
-        mean_turns=sum(len(state.history) for state in states) / len(states),
-        distinct_openings=len({tuple(state.history) for state in openings}),
-        distinct_games=len({(i % 2, *states[i].history) for i in games}),
+        mean_turns=sum(map(len, lines)) / len(lines),
+        distinct_openings=len({turns[:opening_turns] for turns in lines}),
+        distinct_games=len({(i % 2, *turns) for i, turns in enumerate(lines)}),
     )
 
 
@@ -306,30 +344,47 @@ def table(game: Game, matches: Sequence[Match]) -> Table:
     return shown
 
 
-def write_json(path: Path, game: Game, args: "Args", results: dict[str, Any]) -> None:
-    """Write results to a temporary file and rename it, so that `path` is never half a file."""
-    packages = ["deskovky", "numpy", *(name for name in ["torch"] if name in sys.modules)]
-    report = {
-        "format": FORMAT,
-        "version": FORMAT_VERSION,
+def game_options(game: Game) -> dict[str, Any]:
+    """Return the game and its options as JSON values."""
+    return {
         "game": game.id,
         "ruleset": game.ruleset,
         "setup": game.setup,
         "max_turns": game.max_turns,
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what played the games."""
+    packages = ["deskovky", "numpy", *(name for name in ["torch"] if name in sys.modules)]
+    return {
+        "python": platform.python_version(),
+        **{name: metadata.version(name) for name in packages},
+    }
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write to a temporary file and rename it, so that `path` is never half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{path.name}.tmp")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)
+
+
+def write_json(path: Path, game: Game, args: "Args", results: dict[str, Any]) -> None:
+    """Write results to a file."""
+    report = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        **game_options(game),
         "agents": list(args.agents),
         "seed": args.seed,
         "opening_turns": args.opening_turns,
         "num_parallel": args.num_parallel,
-        "versions": {
-            "python": platform.python_version(),
-            **{name: metadata.version(name) for name in packages},
-        },
+        "versions": versions(),
         **results,
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.tmp")
-    temporary.write_text(json.dumps(report, indent=2) + "\n")
-    os.replace(temporary, path)
+    write_text(path, json.dumps(report, indent=2) + "\n")
 
 
 @dataclass
@@ -378,7 +433,7 @@ def run(args: Args) -> list[Match]:
         raise ConfigurationError(f"--out {args.out}: expected a file to write, not a folder")
     if args.out is not None:  # before hours of play
         args.out.parent.mkdir(parents=True, exist_ok=True)
-    _check_numbers(args.games, args.opening_turns, args.num_parallel, args.seed)
+    check_numbers(args.games, args.opening_turns, args.num_parallel, args.seed)
     game = registered_game(
         args.game, ruleset=args.ruleset, setup=args.setup, max_turns=args.max_turns
     )

@@ -4,8 +4,9 @@
     deskovky eval --game dobutsu_v0 --agents ppo:runs/ppo/latest.safetensors random
 
 The learner is one side of each of many games, player 0 in every second one. When a game starts, its
-opponent is drawn: the newest member of the pool, or any member, or one of the agents given as
-`opponents`. From time to time a frozen copy of the learner joins the pool.
+opponent is drawn: the newest member of the pool, or else a member or one of the agents given as
+`opponents`, the more often the better it does against the learner (prioritised fictitious
+self-play). From time to time a frozen copy of the learner joins the pool.
 
 A run directory holds `latest.safetensors` (the agent), `pool/` (the past selves, never rewritten),
 `checkpoint.pt` (what `--resume` needs) and the TensorBoard files. Ctrl-C saves before it ends.
@@ -19,11 +20,11 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import FrameType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -54,10 +55,13 @@ from deskovky.envs.protocol import Game
 from deskovky.envs.sb3 import SB3VecEnv
 from deskovky.envs.vector_gymnasium import SinglePlayerVectorEnv
 from deskovky.errors import CheckpointError, ConfigurationError
+from deskovky.train.arena import elo_on_ladder, read_ladder
 from deskovky.train.evaluate import evaluate
 
 FORMAT = "deskovky-ppo-run"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # of checkpoint.pt; 2 added the scores
+MEMORY = 100
+"""Games against an opponent that its score remembers: the learner changes."""
 
 
 @dataclass
@@ -101,8 +105,10 @@ class Args:
     pool_size: int = 20
     """members of the pool; the oldest leaves it"""
     newest_probability: float = 0.5
-    """how often the newest member is the opponent; otherwise it is any member or opponent, all with
-    the same probability"""
+    """how often the newest member is the opponent; otherwise any member or opponent is drawn by
+    what the learner scored against it"""
+    matchmaking_power: float = 2.0
+    """members and opponents are drawn in proportion to (1 - score)^power; 0: all alike"""
 
     learning_rate: float = 3e-3
     """of Adam, constant"""
@@ -130,8 +136,11 @@ class Args:
     hidden: tuple[int, ...] = (256, 256)
     """units of the fully connected layers behind them"""
 
-    eval_opponents: tuple[str, ...] = ("random",)
+    eval_opponents: tuple[str, ...] = ("random", "greedy", "minimax:depth=2")
     """agents to be measured against now and then"""
+    ladder: Path | None = None
+    """ratings of such agents, a file of `deskovky arena` such as results/ladder/dobutsu_v0.json:
+    the learner is rated on their scale"""
     eval_steps: int = 200_000
     """steps between two measurements"""
     eval_games: int = 100
@@ -147,6 +156,7 @@ class Pool:
         self.args = args
         self.members: list[PolicyPlayer] = []
         self.baselines = list(baselines)
+        self.scores: dict[str, Score] = {}
         self.rng = np.random.default_rng(seed)
 
     def add(self, network: PolicyNetwork, name: str) -> None:
@@ -154,12 +164,39 @@ class Pool:
         self.members.append(PolicyPlayer(network, name=name, seed=int(self.rng.integers(2**31))))
         del self.members[: -self.args.pool_size]
 
+    def record(self, opponent: Agent, points: float) -> None:
+        """Note what the learner won in a game: 0, 1/2 or 1 points."""
+        self.scores[opponent.name] = self.score(opponent).after(points)
+
+    def score(self, opponent: Agent) -> "Score":
+        """Return what the learner has scored against an opponent of late."""
+        return self.scores.get(opponent.name, Score())
+
     def draw(self) -> Agent:
-        """Return the opponent of a new game."""
+        """Return the opponent of a new game.
+
+        By the hard form of prioritised fictitious self-play (Vinyals et al. 2019, AlphaStar).
+        """
         if self.rng.random() < self.args.newest_probability:
             return self.members[-1]
         choices = [*self.members, *self.baselines]
-        return choices[self.rng.integers(len(choices))]
+        losses = 1 - np.array([self.score(opponent).mean for opponent in choices])
+        losses = np.maximum(losses, 1e-3)  # one that never wins may have its day
+        weights = (losses / losses.max()) ** self.args.matchmaking_power
+        return choices[self.rng.choice(len(choices), p=weights / weights.sum())]
+
+
+class Score(NamedTuple):
+    """The learner's mean points against one opponent; newer games count for more."""
+
+    mean: float = 0.5
+    games: int = 2
+    """At first two games that stand for not knowing: one won, one lost."""
+
+    def after(self, points: float) -> "Score":
+        """Return the score after one more game: the mean of all, or about the last `MEMORY`."""
+        games = self.games + 1
+        return Score(self.mean + (points - self.mean) / min(games, MEMORY), games)
 
 
 class SelfPlayGames(SinglePlayerVectorEnv):
@@ -283,7 +320,8 @@ class Run:
     def __init__(self, args: Args, config: NetworkConfig) -> None:
         self.args = args
         self.config = config
-        self.pool_files: list[str] = []
+        self.pool_files: dict[str, str] = {}
+        """The members' files, oldest first, and the hash of each as it was when it joined."""
 
     def add_to_pool(self, pool: Pool, model: MaskablePPO) -> None:
         """Put a frozen copy of the learner into the pool and into its directory."""
@@ -291,10 +329,15 @@ class Run:
         file = f"pool/{model.num_timesteps:012d}.safetensors"
         (self.args.out / "pool").mkdir(parents=True, exist_ok=True)
         save_network(network, self.args.out / file)
-        self.pool_files = [*self.pool_files, file][-self.args.pool_size :]
+        self.pool_files[file] = file_hash(self.args.out / file)
+        self._forget_the_oldest()
         pool.add(network, Path(file).stem)
 
-    def save(self, model: MaskablePPO) -> None:
+    def _forget_the_oldest(self) -> None:
+        for file in list(self.pool_files)[: -self.args.pool_size]:
+            del self.pool_files[file]
+
+    def save(self, pool: Pool, model: MaskablePPO) -> None:
         """Write the agent and the checkpoint, each to a temporary file that is then renamed."""
         out = self.args.out
         save_network(frozen_copy(model, self.config), out / "latest.safetensors")
@@ -306,7 +349,8 @@ class Run:
             "num_timesteps": model.num_timesteps,
             "policy": model.policy.state_dict(),
             "optimizer": model.policy.optimizer.state_dict(),
-            "pool": {file: file_hash(out / file) for file in self.pool_files},
+            "pool": self.pool_files,
+            "scores": {name: tuple(score) for name, score in pool.scores.items()},
         }
         temporary = out / "checkpoint.pt.tmp"
         torch.save(checkpoint, temporary)
@@ -324,6 +368,7 @@ class Run:
             model.policy.optimizer.load_state_dict(checkpoint["optimizer"])
             model.num_timesteps = int(checkpoint["num_timesteps"])
             members = list(checkpoint["pool"].items())[-self.args.pool_size :]
+            pool.scores = {name: Score(*score) for name, score in checkpoint["scores"].items()}
         except (AttributeError, KeyError, TypeError, ValueError, RuntimeError) as error:
             if isinstance(error, CheckpointError):
                 raise
@@ -332,7 +377,7 @@ class Run:
             network = load_network(out / file)
             if network.config != self.config or file_hash(out / file) != digest:
                 raise CheckpointError(f"{out / file}: not the pool member that the run wrote")
-            self.pool_files.append(file)
+            self.pool_files[file] = digest
             pool.add(network, Path(file).stem)
 
 
@@ -358,7 +403,7 @@ def load_checkpoint(out: Path) -> dict[str, Any]:
             f"{path}: format version {checkpoint.get('version')}, but this program reads "
             f"{FORMAT_VERSION}"
         )
-    parts = {"config", "args", "num_timesteps", "policy", "optimizer", "pool"}
+    parts = {"config", "args", "num_timesteps", "policy", "optimizer", "pool", "scores"}
     if missing := parts - set(checkpoint):
         raise CheckpointError(f"{path}: damaged: no {', '.join(sorted(missing))} in it")
     return checkpoint
@@ -400,6 +445,7 @@ class Conductor(BaseCallback):
         learner: MaskablePPO,
         interrupt: SoftInterrupt,
         eval_opponents: Sequence[Agent],
+        ladder: Mapping[str, float],
         progress: Progress,
     ) -> None:
         super().__init__()
@@ -410,6 +456,7 @@ class Conductor(BaseCallback):
         self.learner = learner
         self.interrupt = interrupt
         self.eval_opponents = eval_opponents
+        self.ladder = ladder
         self.progress = progress
         self.results: dict[str, deque[float]] = {}  # of the last games, by kind of opponent
         self.started = self.saved = time.monotonic()
@@ -425,6 +472,7 @@ class Conductor(BaseCallback):
             # The rewards of a game are its result, -1, 0 or 1; here losses count 0, draws 1/2.
             result = (float(self.locals["infos"][i]["episode"]["r"]) + 1) / 2
             self.results.setdefault(kind, deque(maxlen=500)).append(result)
+            self.pool.record(opponent, result)
         minutes = (time.monotonic() - self.started) / 60
         if self.interrupt.is_requested:
             return False
@@ -440,23 +488,36 @@ class Conductor(BaseCallback):
             self.measure()
             self.last_eval = steps
         if time.monotonic() - self.saved >= self.args.save_seconds:
-            self.run.save(self.learner)
+            self.run.save(self.pool, self.learner)
             self.saved = time.monotonic()
 
     def _on_rollout_end(self) -> None:
         for kind, results in self.results.items():
             self.logger.record(f"selfplay/score_{kind}", float(np.mean(results)))
+        opponents = [*self.pool.members, *self.pool.baselines]
+        worst = min(self.pool.score(opponent).mean for opponent in opponents)
+        self.logger.record("selfplay/score_against_the_strongest", worst)
         self.logger.record("selfplay/pool_size", len(self.pool.members))
         self.show()
 
     def measure(self) -> None:
-        """Play against the evaluation opponents and log the scores."""
+        """Play against the evaluation opponents and log the scores and, on a ladder, the Elo."""
+        if not self.eval_opponents:
+            return
         player = PolicyPlayer(frozen_copy(self.learner, self.run.config))
-        for opponent in self.eval_opponents:
-            match = evaluate(self.game, player, opponent, self.args.eval_games, seed=self.args.seed)
-            self.logger.record(f"eval/score_{opponent.name}", match.score)
-            steps = f"{self.learner.num_timesteps:>10,} steps"
-            self.progress.console.print(f"{steps}: {match.score:.1%} against {opponent.name}")
+        matches = [
+            evaluate(self.game, player, opponent, self.args.eval_games, seed=self.args.seed)
+            for opponent in self.eval_opponents
+        ]
+        for match in matches:
+            self.logger.record(f"eval/score_{match.opponent}", match.score)
+        shown = [f"{match.score:.1%} against {match.opponent}" for match in matches]
+        elo = elo_on_ladder(self.ladder, matches)
+        if elo is not None:
+            self.logger.record("eval/elo", elo)
+            shown.append(f"Elo {elo:.0f}")
+        steps = f"{self.learner.num_timesteps:>10,} steps"
+        self.progress.console.print(f"{steps}: {', '.join(shown)}", markup=False, soft_wrap=True)
 
     def show(self) -> None:
         """Bring the progress bar up to date."""
@@ -478,7 +539,10 @@ class Conductor(BaseCallback):
 
 def check_args(args: Args) -> None:
     """Raise ConfigurationError for values that cannot be used."""
-    may_be_zero = {"seed", "opening_turns", "entropy_coef", "num_layers", "newest_probability"}
+    may_be_zero = {
+        "seed", "opening_turns", "entropy_coef", "num_layers", "newest_probability",
+        "matchmaking_power",
+    }  # fmt: skip
     for field in fields(args):
         value = getattr(args, field.name)
         for number in value if isinstance(value, tuple) else (value,):
@@ -529,6 +593,7 @@ def train(args: Args) -> Path:
     pool_seed, model_seed = (int(n) for n in np.random.SeedSequence(entropy).generate_state(2) >> 1)
     pool = Pool(args, [agent(spec, seed=pool_seed) for spec in args.opponents], pool_seed)
     eval_opponents = [agent(spec, seed=args.seed) for spec in args.eval_opponents]
+    ladder = read_ladder(args.ladder, game) if args.ladder else {}
 
     run = Run(args, config)
     env = SelfPlayVecEnv(game, pool, args)
@@ -547,11 +612,13 @@ def train(args: Args) -> Path:
         TextColumn("{task.fields[rate]}  {task.fields[score]}"),
     )
     with SoftInterrupt() as interrupt, Progress(*columns, console=console) as progress:
-        conductor = Conductor(args, run, game, pool, model, interrupt, eval_opponents, progress)
+        conductor = Conductor(
+            args, run, game, pool, model, interrupt, eval_opponents, ladder, progress
+        )
         left = (args.timesteps or sys.maxsize) - model.num_timesteps
         if left > 0:
             model.learn(left, conductor, log_interval=1, reset_num_timesteps=False)
-        run.save(model)
+        run.save(pool, model)
     model.logger.close()
     path = args.out / "latest.safetensors"
     console.print(f"{model.num_timesteps:,} steps, saved as {path}", soft_wrap=True)
@@ -567,9 +634,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     if args.resume:  # the run's own options are the defaults
         stored = load_checkpoint(args.out)["args"]
         known = {field.name for field in fields(Args)}
-        if not set(stored) <= known:
-            raise CheckpointError(f"{args.out}: unknown options {sorted(set(stored) - known)}")
-        args = tyro.cli(Args, prog=prog, args=argv, default=Args(**{**stored, "out": args.out}))
+        if set(stored) != known:
+            raise CheckpointError(
+                f"{args.out}: its options are not those of this program: "
+                + ", ".join(sorted(set(stored) ^ known))
+            )
+        stored |= {"out": args.out, "ladder": stored["ladder"] and Path(stored["ladder"])}
+        args = tyro.cli(Args, prog=prog, args=argv, default=Args(**stored))
     train(args)
 
 

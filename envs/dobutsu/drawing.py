@@ -8,7 +8,7 @@ from deskovky.envs.svg import EDGE, FILL, circle, element, group, moved, number,
 SKY, MEADOW, FOREST = "#bfdcef", "#f1e6c4", "#bcd9a0"
 LINES = "#6d6146"
 DOT = ("#c2410c", "#ffb067")
-TILE = "M0 -46L37 -33L42 43H-42L-37 -33Z"
+TILE = "M0 -47L39 -35L45 44H-45L-39 -35Z"
 DARK = "#3b2a1a"  # outlines of the animals
 
 ORTHOGONAL = ((0, -1), (1, 0), (0, 1), (-1, 0))
@@ -33,15 +33,15 @@ def eyes(x: float, y: float, radius: float = 2.8) -> str:
 
 
 def lion() -> str:
-    """Return the head of a lion in its mane."""
-    mane = "".join(
+    """Return the head of a lion."""
+    hair = "".join(
         circle(21 * math.cos(a), 21 * math.sin(a), 8.5, fill="#c46a12", stroke=DARK, stroke_width=2)
         for a in (2 * math.pi * i / 11 - math.pi / 2 for i in range(11))
     )
     face = circle(0, 0, 20, fill="#f7cf7a", stroke=DARK, stroke_width=2)
     mouth = path("M-6 11Q-3 14 0 10Q3 14 6 11M0 6V10", "none", DARK, 2)
     nose = path("M-4 3H4L0 7Z", DARK, DARK, 1)
-    return mane + face + eyes(8, -4) + nose + mouth
+    return hair + face + eyes(8, -4) + nose + mouth
 
 
 def giraffe() -> str:
@@ -104,7 +104,7 @@ def draw_piece(letter: str, is_facing_up: bool) -> str:
         for x, y in STEPS[piece]
     ]
     tile = path(TILE, FILL[player], EDGE[player], 4) + group(dots)
-    animal = moved(ANIMALS[piece](), 0, 2 if is_facing_up else -2, 0.82)
+    animal = moved(ANIMALS[piece](), 0, 3 if is_facing_up else -3, 0.93)
     return moved(tile, 0, 0, turn=0 if is_facing_up else 180) + animal
 
 

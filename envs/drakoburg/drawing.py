@@ -15,24 +15,24 @@ from deskovky.envs.svg import (
 PROMOTIONS = "ZSSTAAU"  # by file
 CASTLE_FILES = (0, 3, 6)
 STONE, MORTAR = "#b9b4a8", "#6f6a60"
-SHIELD = "M-35 -38Q0 -43 35 -38V-3C35 19 19 34 0 44C-19 34 -35 19 -35 -3Z"
+SHIELD = "M-37 -40Q0 -45 37 -40V-4C37 20 20 36 0 45C-20 36 -37 20 -37 -4Z"
 CASTLE = "M-40 40V-20H-40V-40H-24V-28H-8V-40H8V-28H24V-40H40V40H14V22Q14 8 0 8T-14 22V40Z"
 
 
 def pike(player: int) -> str:
     """Return a pike."""
     ink = INK[player]
-    shaft = path("M0 32V-10M-9 -4H9", "none", ink, 5)
-    return shaft + path("M0 -32L9 -16L0 -4L-9 -16Z", ink, ink, 2)
+    shaft = path("M0 34V-10M-11 2H11", "none", ink, 7)
+    return shaft + path("M0 -35L10 -17L0 -4L-10 -17Z", ink, ink, 3)
 
 
 def bow(player: int) -> str:
     """Return a bow with an arrow on the string."""
     ink = INK[player]
-    wood = path("M-26 8Q-20 -20 0 -22Q20 -20 26 8", "none", ink, 6)
-    string = path("M-26 8L0 20L26 8", "none", ink, 2)
-    arrow = path("M0 26V-22", "none", ink, 4)
-    return wood + string + arrow + path("M0 -36L8 -20H-8Z", ink, ink, 2)
+    wood = path("M-26 8Q-20 -20 0 -22Q20 -20 26 8", "none", ink, 7)
+    string = path("M-26 8L0 20L26 8", "none", ink, 3)
+    arrow = path("M0 28V-22", "none", ink, 6)
+    return wood + string + arrow + path("M0 -38L10 -20H-10Z", ink, ink, 2)
 
 
 def helmet(player: int) -> str:
@@ -60,7 +60,7 @@ def draw_piece(letter: str, is_facing_up: bool) -> str:
     parts = [path(SHIELD, FILL[player], EDGE[player], 4)]
     if piece == "T":
         parts.append(moved(path(SHIELD, "none", GOLD[player], 5), 0, 0, 0.87))
-    parts.append(moved(FIGURES[piece](player), 0, -2, 0.78))
+    parts.append(moved(FIGURES[piece](player), 0, -3, 0.88))
     return group(parts)
 
 

@@ -1,9 +1,9 @@
 """How Xiangqi looks: pieces with Chinese characters on the crossings of lines."""
 
 from deskovky.envs.drawing import Layout, Style
-from deskovky.envs.svg import EDGE, FILL, INK, LIGHT_WOOD, LINE, circle, group, path, rect
+from deskovky.envs.svg import EDGE, FILL, INK, LIGHT_WOOD, LINE, circle, group, moved, path, rect
 
-RED = "#b3261e"
+RED, RIVER_LINE = "#b3261e", "#a98a60"
 
 STARTS = [
     *((file, y) for y in (200, 700) for file in (1, 7)),  # of the cannons
@@ -50,6 +50,26 @@ STROKES = {
     ),
 }
 
+RIVER = (
+    (
+        125,
+        "M8 20H46M27 6V54M26 22Q18 38 6 48M29 24L44 40M54 20H94M74 6V54M73 22Q66 38 54 48"
+        "M76 24L94 44M16 59H84Q81 67 73 70M50 59V93M50 75H76M32 66Q28 84 10 97M26 79Q42 95 93 95",
+    ),
+    (225, "M14 10L25 19M8 35L20 44M8 93Q18 78 26 60M36 20H97M80 20V87Q80 97 67 91M44 40H66V68H44Z"),
+    (
+        525,
+        "M14 10L25 19M8 35L20 44M8 93Q18 78 26 60M36 16H97M54 5V26M80 5V26M44 31H90V50H44Z"
+        "M40 61H94M34 75H98M67 31V61Q65 85 36 97M69 76Q79 90 97 96",
+    ),
+    (
+        625,
+        "M26 7H74V48H26ZM26 28H74M50 7V48M48 50Q36 66 8 75M52 50Q66 66 94 73M38 68Q36 86 22 97"
+        "M62 68V98",
+    ),
+)
+"""The characters in the river: where, and their strokes."""
+
 
 def draw_piece(letter: str, is_facing_up: bool) -> str:
     """Return a disc with the character: red on ivory, ivory on dark."""
@@ -63,8 +83,7 @@ def draw_piece(letter: str, is_facing_up: bool) -> str:
 
 def draw_board(layout: Layout) -> str:
     """Return the lines, interrupted by the river, the palaces and the marks of start points."""
-    left, top = layout.square_rect(0 if layout.perspective else 81).center
-    # The board looks the same from both sides, so that it is drawn without regard to them.
+    left, top = layout.board.x + 50, layout.board.y + 50  # the same from both sides
     lines = [f"M{left:g} {top + 100 * rank:g}h800" for rank in range(10)]
     lines += [f"M{left + 100 * file:g} {top:g}v400m0 100v400" for file in range(9)]
     for y in (top, top + 700):
@@ -87,6 +106,10 @@ def draw_board(layout: Layout) -> str:
                 2.5,
             ),
             path("".join(marks), "none", LINE, 2),
+            *(
+                moved(path(strokes, "none", RIVER_LINE, 8), left + x, top + 425, 0.5)
+                for x, strokes in RIVER
+            ),
         ]
     )
 

@@ -6,6 +6,7 @@ env = dk.make("dobutsu_v0")                        # PettingZoo AEC environment
 state = dk.game("dobutsu_v0").state()              # the rules as an object
 venv = dk.make_vec("dobutsu_v0", num_envs=1024)    # many games at once, native
 agent = dk.agent("minimax:depth=4")                # players from text
+board = dk.board("dobutsu_v0")                     # to play in a notebook
 """
 
 from deskovky.agents import agent
@@ -25,6 +26,7 @@ from deskovky.errors import (
     TableError,
     UnknownGameError,
 )
+from deskovky.notebook import board
 
 __version__ = "0.1.0"
 
@@ -47,6 +49,7 @@ __all__ = [
     "Termination",
     "UnknownGameError",
     "agent",
+    "board",
     "game",
     "games",
     "make",

@@ -1,4 +1,4 @@
-"""The command line: `deskovky games|play|show|perft|train|eval|solve|bench`.
+"""The command line: `deskovky games|play|show|perft|train|eval|arena|solve|bench`.
 
 Each command is a dataclass that tyro turns into options. What a command needs is imported when it
 runs, so that torch is loaded only by those that train or play with networks.
@@ -33,7 +33,9 @@ usage: deskovky COMMAND [OPTIONS]
   perft GAME DEPTH  count the sequences of DEPTH turns, and how fast
   train alphazero   train a network by self-play with search
   train ppo         train a network with MaskablePPO against its past selves
+  train pretrained  train and measure an agent that comes with the package
   eval              play agents against each other: scores with 95 % intervals
+  arena             play all against all: Elo ratings, or a sequential test
   solve GAME        make the complete solution of a game, for the agent `oracle`
   bench             measure the speed of this installation
 
@@ -81,6 +83,10 @@ def run(words: list[str]) -> None:
         from deskovky.train import evaluate
 
         evaluate.main(options)
+    elif command == "arena":
+        from deskovky.train import arena
+
+        arena.main(options)
     elif command == "solve":
         from deskovky import solve
 
@@ -100,16 +106,17 @@ def run(words: list[str]) -> None:
     elif command == "bench":
         tyro.cli(Bench, args=options, prog="deskovky bench").run()
     else:
-        raise unknown(
-            "command",
-            command,
-            ["games", "play", "show", "perft", "train", "eval", "solve", "bench"],
-        )
+        commands = ["games", "play", "show", "perft", "train", "eval", "arena", "solve", "bench"]
+        raise unknown("command", command, commands)
 
 
 def train(words: list[str]) -> None:
     """Run a training script."""
-    scripts = {"alphazero": "deskovky.train.alphazero", "ppo": "deskovky.train.ppo_selfplay"}
+    scripts = {
+        "alphazero": "deskovky.train.alphazero",
+        "ppo": "deskovky.train.ppo_selfplay",
+        "pretrained": "deskovky.train.pretrained",
+    }
     if not words or words[0] in ("-h", "--help"):
         print(f"usage: deskovky train {'|'.join(scripts)} [OPTIONS]")
         return

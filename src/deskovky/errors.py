@@ -39,3 +39,7 @@ class ConfigurationError(DeskovkyError, ValueError):
 
 class RenderError(DeskovkyError, RuntimeError):
     """A picture cannot be made or shown here: a package of an extra is missing, or a display."""
+
+
+class WorkerError(DeskovkyError, RuntimeError):
+    """A process that worked for this one died; what it had finished before is kept."""

@@ -34,7 +34,7 @@ from deskovky.envs.records import (
     read_records,
     write_records,
 )
-from deskovky.envs.support import illegal_action_error, steps_from_text
+from deskovky.envs.support import illegal_action_error, piece_names, steps_from_text
 from deskovky.errors import ConfigurationError, DeskovkyError, IllegalActionError
 from deskovky.terminal import SIDES, board_view, outcome_text
 
@@ -347,6 +347,8 @@ class Session:
 
     def do_help(self, _: str) -> None:
         self.say(HELP)
+        if names := piece_names(self.state.game):
+            self.say("Pieces: " + ", ".join(f"{letter} {name}" for letter, name in names.items()))
 
     def do_moves(self, start: str) -> None:
         turns = [turn for turn in self.state.turns(MAX_MOVES) if turn.startswith(start)]

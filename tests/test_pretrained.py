@@ -1,0 +1,113 @@
+"""The agents that come with the package, and the script that makes them."""
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import deskovky as dk
+from deskovky.agents import pretrained as package
+from deskovky.agents.alphazero import AlphaZeroAgent
+from deskovky.agents.pretrained import pretrained_games
+from deskovky.errors import AgentSpecError, CheckpointError, ConfigurationError
+from deskovky.train import alphazero, pretrained
+from deskovky.train.pretrained import Args, Recipe, run
+
+QUIET = Console(file=io.StringIO())
+SMALL = {
+    "num_workers": 1, "num_games": 16, "steps_per_iteration": 8, "num_simulations": 4,
+    "batch_size": 32, "width": 16, "num_blocks": 1, "eval_every": 0, "tensorboard": False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("id", pretrained_games())
+def test_shipped_agents_play_and_have_a_card(id: str) -> None:
+    weights = package.FOLDER / f"{id}.safetensors"
+    assert weights.stat().st_size < 1_000_000
+    card = weights.with_suffix(".md").read_text(encoding="utf-8")
+    for what in ("core-hours", "| `random` |", "95 % interval", f"train pretrained --game {id}"):
+        assert what in card
+    agent = dk.agent(f"pretrained:{id}?simulations=8")
+    assert agent.name == f"pretrained:{id}?simulations=8"
+    assert dk.agent(agent.name).name == agent.name
+    state = dk.game(id).state()
+    for _ in range(4):
+        action = agent.act(state)
+        assert action in state.legal_actions()
+        state.apply(action)
+
+
+@pytest.fixture
+def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of the package's agents, here an empty one of the test's."""
+    folder = tmp_path / "shipped"
+    folder.mkdir()
+    monkeypatch.setattr(package, "FOLDER", folder)
+    return folder
+
+
+def test_games_without_a_trained_agent(shipped: Path) -> None:
+    with pytest.raises(
+        AgentSpecError, match="no agent was trained for xiangqi_v0; there are: none"
+    ):
+        dk.agent("pretrained:xiangqi_v0?simulations=64")
+    with pytest.raises(AgentSpecError, match="no game 'dobutsi'; did you mean 'dobutsu_v0'"):
+        dk.agent("pretrained:dobutsi")
+    with pytest.raises(AgentSpecError, match="expected a path"):
+        dk.agent("pretrained:")
+    (shipped / "xiangqi_v0.safetensors").write_bytes(b"no weights")
+    with pytest.raises(CheckpointError, match=r"xiangqi_v0\.safetensors: not a file of weights"):
+        dk.agent("pretrained:xiangqi")
+    with pytest.raises(AgentSpecError, match="there are: xiangqi_v0"):
+        dk.agent("pretrained:dobutsu")
+
+
+def test_one_command_trains_measures_and_writes(
+    shipped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = Recipe(minutes=0.05, seed=3, options=SMALL, opponents=("random", "minimax:depth=1"))
+    monkeypatch.setitem(pretrained.RECIPES, "dobutsu_v0", recipe)
+    args = Args("dobutsu", out=tmp_path / "run", to=shipped, games=2)
+    weights = run(args, QUIET)
+    assert weights == shipped / "dobutsu_v0.safetensors"
+    game = dk.game("dobutsu_v0")
+    own = dk.agent("pretrained:dobutsu_v0?simulations=0")
+    trained = AlphaZeroAgent(tmp_path / "run" / "best.pt", simulations=0)
+    states = [game.state()]
+    np.testing.assert_array_equal(own.act_batch(states), trained.act_batch(states))
+
+    card = (shipped / "dobutsu_v0.md").read_text(encoding="utf-8")
+    assert "--minutes 0.05 --seed 3 --num-workers 1 --num-games 16" in card
+    assert "| `minimax:depth=1` |" in card and "over 2 colour-swapped games" in card
+    iterations = pretrained.spent(tmp_path / "run")["iterations"]
+    assert f"| training | {iterations:,.0f} iterations" in card
+
+    # What is done is not done again; more minutes go on with the same run.
+    before = weights.read_bytes()
+    run(args, QUIET)
+    assert pretrained.spent(tmp_path / "run")["iterations"] == iterations
+    assert weights.read_bytes() == before
+    run(replace(args, minutes=0.1), QUIET)
+    assert pretrained.spent(tmp_path / "run")["iterations"] > iterations
+
+
+def test_recipes_are_of_games_and_have_options_that_there_are(tmp_path: Path) -> None:
+    for id, recipe in pretrained.RECIPES.items():
+        assert id in dk.games()
+        alphazero.check_args(replace(alphazero.Args(tmp_path), **recipe.options))
+        for opponent in recipe.opponents:
+            dk.agent(opponent)
+
+
+def test_bad_options_of_the_script(shipped: Path, tmp_path: Path) -> None:
+    for bad, message in [
+        (dict(to=tmp_path / "nowhere"), "no such folder"),
+        (dict(games=3), "games = 3"),
+        (dict(minutes=-1.0), "minutes = -1"),
+    ]:
+        with pytest.raises(ConfigurationError, match=message):
+            run(replace(Args("dobutsu_v0", out=tmp_path / "run", to=shipped), **bad), QUIET)
+    assert not (tmp_path / "run").exists() and not list(shipped.iterdir())

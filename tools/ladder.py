@@ -1,0 +1,147 @@
+"""Rate the baselines of every game against each other and write results/ladder.
+
+    python tools/ladder.py                                  # every game, hours
+    python tools/ladder.py --games dobutsu_v0 --num-games 20 --out /tmp/ladder   # a look
+
+For each game a tournament (see `deskovky.train.arena`) between random, greedy, minimax at depths 1
+to 6 and MCTS with 100, 1,000 and 10,000 simulations. Not all meet: every agent plays `ANCHORS` and
+those at most `NEIGHBOURS` places from it in `LADDER`, since a match between agents far apart says
+next to nothing about either; the ratings connect the rest. The slow ones play fewer games, see
+`SHARES`.
+
+Each game's tournament is kept in a folder below --runs. A second call goes on with it, and plays
+nothing twice. What is written to --out is a file for each game, the tournament's arena.json, which
+`deskovky train ppo --ladder` reads, and README.md with the tables of all of them.
+"""
+
+import argparse
+import itertools
+import os
+import shutil
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+import deskovky as dk
+from deskovky.train.arena import (
+    Pairing,
+    Tournament,
+    arena,
+    cross_table,
+    progress_bar,
+    ratings_table,
+    read_summary,
+)
+from deskovky.train.evaluate import write_text
+
+ROOT = Path(__file__).resolve().parents[1]
+
+LADDER = (
+    "random",
+    "greedy",
+    "minimax:depth=1",
+    "mcts:simulations=100",
+    "minimax:depth=2",
+    "minimax:depth=3",
+    "mcts:simulations=1000",
+    "minimax:depth=4",
+    "minimax:depth=5",
+    "mcts:simulations=10000",
+    "minimax:depth=6",
+)
+"""The agents, the weakest first as far as that is the same in every game."""
+
+ANCHORS = ("random", "minimax:depth=2")
+"""Fast agents that everyone plays."""
+
+NEIGHBOURS = 3
+"""Everyone plays those at most so many places away."""
+
+SHARES = {"minimax:depth=5": 0.5, "minimax:depth=6": 0.25, "mcts:simulations=10000": 0.25}
+"""What part of the games the pairings of slow agents have; that of the slower one counts."""
+
+
+def pairings(num_games: int) -> dict[Pairing, int]:
+    """Return who meets whom in how many games, an even number, at least 2."""
+    games = {}
+    for first, second in itertools.combinations(LADDER, 2):
+        distance = LADDER.index(second) - LADDER.index(first)
+        if distance <= NEIGHBOURS or first in ANCHORS or second in ANCHORS:
+            share = min(SHARES.get(first, 1.0), SHARES.get(second, 1.0))
+            games[first, second] = max(2, 2 * round(num_games * share / 2))
+    return games
+
+
+def play(game_id: str, args: argparse.Namespace) -> Tournament:
+    """Play the tournament of one game, or go on with it."""
+    folder = args.runs / game_id
+    games = pairings(args.num_games)
+    started = time.perf_counter()
+    with progress_bar(sum(games.values())) as show:
+        tournament = arena(
+            game_id,
+            LADDER,
+            games,
+            num_parallel=2,  # none of these agents is faster with more
+            processes=args.processes,
+            out=folder,
+            resume=(folder / "arena.json").exists(),
+            on_job=show,
+        )
+    console = Console()
+    console.print(ratings_table(tournament), cross_table(tournament))
+    console.print(f"{game_id}: {(time.perf_counter() - started) / 60:.1f} minutes in this call")
+    return tournament
+
+
+def table(path: Path) -> str:
+    """Return one game's ratings in Markdown."""
+    report = read_summary(path)
+    lines = [
+        f"## `{report['game']}`",
+        "",
+        f"{report['ruleset']} rules, {report['opening_turns']} random opening turns, seed "
+        f"{report['seed']}, deskovky {report['versions']['deskovky']}.",
+        "",
+        "| agent | Elo | 95 % | games | score |",
+        "|---|---|---|---|---|",
+    ]
+    for rating in report["results"]["ratings"]:
+        lines.append(
+            f"| `{rating['agent']}` | {rating['elo']:.0f} | {rating['low']:.0f} to "
+            f"{rating['high']:.0f} | {rating['games']} | {100 * rating['score']:.1f} % |"
+        )
+    return "\n".join([*lines, ""])
+
+
+INTRODUCTION = """\
+# The ladder
+
+How strong the baselines are in each game: Elo ratings with `random` at 0, written by
+`tools/ladder.py`, which also says who played whom. 400 points more mean 10 points won for 1 lost.
+An agent that lost nothing to those that it met is rated as low as its results allow, roughly.
+
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--games", nargs="+", default=dk.games(), help="ids of the games")
+    parser.add_argument("--num-games", type=int, default=200, help="of each full pairing")
+    parser.add_argument("--processes", type=int, default=os.cpu_count())
+    parser.add_argument("--runs", type=Path, default=Path("runs/ladder"))
+    parser.add_argument("--out", type=Path, default=ROOT / "results" / "ladder")
+    args = parser.parse_args(argv)
+    args.out.mkdir(parents=True, exist_ok=True)
+    for game_id in args.games:
+        play(game_id, args)
+        shutil.copyfile(args.runs / game_id / "arena.json", args.out / f"{game_id}.json")
+        tables = [table(path) for path in sorted(args.out.glob("*.json"))]
+        write_text(args.out / "README.md", INTRODUCTION + "\n".join(tables))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,237 @@
+"""Train an agent that comes with the package, by the recipe of its game.
+
+    deskovky train pretrained --game dobutsu_v0
+
+trains with AlphaZero, measures the best network against the ladder and writes the weights and the
+card of the game into agents/pretrained. A run that was interrupted goes on where it ended.
+"""
+
+import datetime
+import json
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import tyro
+from rich.console import Console
+
+import deskovky as dk
+from deskovky.agents.checkpoint import (
+    WEIGHTS_SUFFIX,
+    load_network,
+    read_checkpoint,
+    write_weights,
+)
+from deskovky.errors import ConfigurationError
+from deskovky.train import alphazero
+from deskovky.train.evaluate import Match, evaluate
+
+SIMULATIONS = 64
+OPENING_TURNS = 2
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How the agent of a game is trained and measured."""
+
+    minutes: float = 60.0
+    """of training, by the clock, on two processor cores"""
+    seed: int = 0
+    options: dict[str, Any] = field(default_factory=dict)
+    """of `deskovky train alphazero`, where they are not its defaults"""
+    opponents: tuple[str, ...] = (
+        "random",
+        "greedy",
+        *(f"minimax:depth={depth}" for depth in range(1, 4)),
+    )
+    """to measure it against"""
+
+
+DEEP_LADDER = ("random", "greedy", *(f"minimax:depth={depth}" for depth in range(1, 7)))
+
+RECIPES: dict[str, Recipe] = {
+    "dobutsu_v0": Recipe(opponents=DEEP_LADDER),
+    "xiangqi_v0": Recipe(minutes=120, options={"opening_steps": 10}),
+    "drakoburg_v0": Recipe(minutes=120, options={"opening_steps": 10}),
+    "gothic_draughts_v0": Recipe(minutes=120, options={"opening_steps": 10}),
+    "knight_draughts_v0": Recipe(minutes=120, options={"opening_steps": 10}),
+    "medieval_battle_v0": Recipe(minutes=120, options={"opening_steps": 10}),
+}
+"""The recipes of single games; all others are trained by the default one."""
+
+
+@dataclass
+class Args:
+    """Train, measure and write down the agent of a game that comes with the package."""
+
+    game: str
+    """id of the game, see `deskovky games`"""
+    out: Path | None = None
+    """folder of the training run; by default runs/pretrained/GAME"""
+    to: Path = Path("agents/pretrained")
+    """folder that the weights and the card are written to"""
+    minutes: float | None = None
+    """minutes of training in all, those of an interrupted run included; by default the recipe's"""
+    games: int = 200
+    """games of each match that measures the agent, an even number"""
+    num_workers: int = 0
+    """processes that play; 0 is one for each core, up to 8"""
+    ray_address: str | None = None
+    """play on a Ray cluster, as for `deskovky train alphazero`"""
+
+
+def run(args: Args, console: Console | None = None) -> Path:
+    """Do what `args` say and return the path of the weights.
+
+    Raises what alphazero.train raises, and ConfigurationError for a folder that is not there.
+    """
+    console = console or Console(stderr=True)
+    game = dk.game(args.game)
+    if not args.to.is_dir():
+        raise ConfigurationError(
+            f"--to {args.to}: no such folder; call it in the root of the repository or name another"
+        )
+    if args.games < 2 or args.games % 2:
+        raise ConfigurationError(f"games = {args.games}: expected an even number from 2")
+    if args.minutes is not None and not args.minutes > 0:
+        raise ConfigurationError(f"minutes = {args.minutes}: expected more than 0")
+    recipe = RECIPES.get(game.id, Recipe())
+    recipe = replace(recipe, minutes=args.minutes or recipe.minutes)
+    out = args.out or Path("runs/pretrained") / game.id
+    best = train(game.id, recipe, args, out, console)
+    spec = f"alphazero:{best}?simulations={SIMULATIONS}"
+    matches = []
+    for opponent in recipe.opponents:
+        matches.append(
+            evaluate(game, spec, opponent, args.games, seed=0, opening_turns=OPENING_TURNS)
+        )
+        console.print(f"{matches[-1].score:.1%} against {opponent}")
+    weights = args.to / f"{game.id}{WEIGHTS_SUFFIX}"
+    write_weights(weights, read_checkpoint(best))
+    write_text(args.to / f"{game.id}.md", card(game.id, recipe, out, matches))
+    return weights
+
+
+def train(id: str, recipe: Recipe, args: Args, out: Path, console: Console) -> Path:
+    """Train for what is left of the recipe's minutes and return the path of the best network."""
+    is_resumed = (out / "last.pt").exists()
+    minutes = recipe.minutes - (spent(out)["seconds"] / 60 if is_resumed else 0.0)
+    if minutes <= 0 and (out / "best.pt").exists():
+        return out / "best.pt"
+    options = alphazero.Args(
+        out=out,
+        game=id,
+        minutes=max(minutes, 0.01),
+        seed=recipe.seed,
+        resume=is_resumed,
+        ray_address=args.ray_address,
+    )
+    options = replace(options, **recipe.options)
+    if args.num_workers and not is_resumed:
+        options = replace(options, num_workers=args.num_workers)
+    return alphazero.train(options, console)
+
+
+def spent(out: Path) -> dict[str, float]:
+    """Return what a run took so far: iterations, seconds by the clock, seconds of processors."""
+    totals = {"iterations": 0.0, "seconds": 0.0, "cpu_seconds": 0.0}
+    log = out / "log.jsonl"
+    for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else ():
+        numbers = json.loads(line)
+        totals["iterations"] += 1
+        totals["seconds"] += numbers["speed/iteration_seconds"]
+        totals["cpu_seconds"] += numbers["speed/cpu_seconds"]
+    return totals
+
+
+def card(id: str, recipe: Recipe, out: Path, matches: Sequence[Match]) -> str:
+    """Return the card of a trained agent, in Markdown."""
+    best, last = (read_checkpoint(out / name) for name in ("best.pt", "last.pt"))
+    config = best["network"]
+    network = load_network(out / "best.pt", best)
+    num_weights = sum(parameter.numel() for parameter in network.parameters())
+    took = spent(out)
+    options = "".join(
+        f" --{key.replace('_', '-')} {value}" for key, value in recipe.options.items()
+    )
+    rows = [
+        ("command", f"`deskovky train pretrained --game {id}`"),
+        (
+            "recipe",
+            f"`deskovky train alphazero --game {id} --minutes {recipe.minutes:g} "
+            f"--seed {recipe.seed}{options}`",
+        ),
+        (
+            "network",
+            f"{config['kind']}, width {config['width']}, {config['num_blocks']} residual blocks, "
+            f"{num_weights:,} weights, stored as float16",
+        ),
+        (
+            "training",
+            f"{took['iterations']:,.0f} iterations, {last['num_positions']:,} positions of "
+            f"finished games; the network of iteration {best['iteration']:,} was the best",
+        ),
+        (
+            "compute",
+            f"{took['cpu_seconds'] / 3600:.2f} core-hours in {took['seconds'] / 60:.0f} minutes, "
+            f"on {machine()}",
+        ),
+        ("versions", f"deskovky {dk.__version__}, torch {metadata.version('torch')}"),
+        ("date", datetime.date.today().isoformat()),
+    ]
+    lines = [
+        f"# {id}",
+        "",
+        "Written by `deskovky train pretrained`; play it with "
+        f'`dk.agent("pretrained:{id}?simulations={SIMULATIONS}")`.',
+        "",
+        "| | |",
+        "|---|---|",
+        *(f"| {name} | {text} |" for name, text in rows),
+        "",
+        "| opponent | score | 95 % interval | won | drawn | lost | mean turns |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for match in matches:
+        low, high = match.interval
+        total = match.total
+        lines.append(
+            f"| `{match.opponent}` | {100 * match.score:.1f} % | {100 * low:.1f}–{100 * high:.1f} "
+            f"| {total.wins} | {total.draws} | {total.losses} | {match.mean_turns:.1f} |"
+        )
+    lines += [
+        "",
+        f"Score: wins plus half the draws, over {matches[0].total.games} colour-swapped games with "
+        f"each opponent from {OPENING_TURNS} random opening turns, {SIMULATIONS} simulations a "
+        "step. The intervals are Wilson's.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def machine() -> str:
+    """Say in words what this runs on."""
+    import torch
+
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
+    return f"{os.cpu_count()} cores of a {platform.machine()} machine, {gpu}"
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file; `path` is replaced at once, when all is written."""
+    temporary = path.with_name(path.name + ".tmp")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the command `deskovky train pretrained`."""
+    run(tyro.cli(Args, prog="deskovky train pretrained", args=argv))
+
+
+if __name__ == "__main__":
+    main()
