@@ -11,13 +11,20 @@ class MinimaxAgent(SeededAgent):
     """Play the action that is best some turns ahead.
 
     depth: how many turns to look ahead, 1 to 63.
-    nodes: how many positions to visit at most.
+    nodes: how many positions to visit at most, those of quiescence included.
     time_ms: how many milliseconds to think at most; the only option that is not deterministic.
     table_mb: the size of the transposition table in MiB at most, 0 for none.
 
     The search goes deeper turn by turn until the first limit, at least one turn deep, or until a
-    win or loss is proven. Without any limit the depth is 4. Equal actions are chosen between at
-    random. Raises ConfigurationError for a value out of range.
+    win or loss is proven. Without any limit the depth is 4. Behind the last turn it follows
+    captures until the position is quiet. With `depth` every action is looked at so far; without it,
+    late and quiet ones less far. Equal actions are chosen between at random.
+
+    A position is judged by the named terms of its game (`_core.evaluation_weights`); that of a game
+    in Python by its state's method ``evaluate() -> int`` if there is one, which takes the view of
+    the player to move and counts in hundredths of the weakest piece, else by the number of pieces.
+
+    Raises ConfigurationError for a value out of range.
     """
 
     def __init__(

@@ -35,6 +35,7 @@ SPECS = (
     "mcts:simulations=60,exploration=0.5",
 )
 WIN = 1_000_000
+SEEN_WIN = WIN - 1000  # only quiescence sees it
 PASS = StripDraughts().num_actions - 1
 
 
@@ -100,12 +101,20 @@ def toy_positions(count: int, seed: int, most_pieces: int = 6) -> Iterator[State
         yield state
 
 
+def guess_for_player_0(state: State, num_turns: int) -> int:
+    """What the leaves of a search score: wins that only quiescence sees count from the root."""
+    guess = _core.quiescence(state)
+    if abs(guess) > SEEN_WIN - 1000:
+        guess -= num_turns if guess > 0 else -num_turns
+    return guess * (1 if state.to_move == 0 else -1)
+
+
 def score_for_player_0(state: State, depth: int, num_turns: int = 0) -> int:
     """Full-width search without any change of sign: player 0 maximises, player 1 minimises."""
     if state.is_over:
         return int(state.returns()[0]) * (WIN - num_turns)
     if depth == 0 and not state.is_turn_open:
-        return _core.evaluate(state) * (1 if state.to_move == 0 else -1)
+        return guess_for_player_0(state, num_turns)
     best = max if state.to_move == 0 else min
     return best(scores_for_player_0(state, depth, num_turns).values())
 
@@ -432,8 +441,8 @@ def test_minimax_table_never_changes_the_score(ruleset: str) -> None:
             *("c3c4 b1a1 c4c3 a1b1 c3c4 b1a1 c4c3 a1b1 c3c4 C@a2 c4c3", -330),
         ),
         ("delayed_try", 6, "3/3/2l/1L1[-] b", "c2c3 b1c2 c3b3 c2b1", 0),
-        ("delayed_try", 5, "1l1/2g/C2/1L1[-] b", "c3b3 b1c2 b3c3 c2b2 c3b3", -190),
-        ("fairy", 7, "lL1/3/3/3[-] w", "b4a3 a4b4 a3b2 b4a4 b2a3 a4b4 a3b3 b4a4 b3a2 a4b4", 30),
+        ("delayed_try", 5, "1l1/2g/C2/1L1[-] b", "c3b3 b1c2 b3c3 c2b2 c3b3", -210),
+        ("fairy", 7, "lL1/3/3/3[-] w", "b4a3 a4b4 a3b2 b4a4 b2a3 a4b4 a3b3 b4a4 b3a2 a4b4", 0),
     ],
 )
 def test_minimax_table_and_repetition(
@@ -462,6 +471,105 @@ def test_minimax_is_exact_on_a_python_game() -> None:
         check_minimax(state, 2)
 
 
+def quiescence_by_hand(state: State, num_turns: int = 0) -> int:
+    """For player 0, of games where the mover is never in check: the score, captures followed."""
+    if state.is_over:
+        return int(state.returns()[0]) * (SEEN_WIN - num_turns)
+    is_open, enemy = state.is_turn_open, 1 - state.to_move
+    before = state.num_pieces(enemy)
+    scores = []
+    may_stand = False
+    for action in state.legal_actions().tolist():
+        state.apply(action)
+        if is_open or state.num_pieces(enemy) < before:
+            scores.append(quiescence_by_hand(state, num_turns + (not state.is_turn_open)))
+        else:
+            may_stand = True
+        state.undo()
+    if may_stand:
+        scores.append(_core.evaluate(state) * (1 if state.to_move == 0 else -1))
+    return max(scores) if state.to_move == 0 else min(scores)
+
+
+QUIESCENT_GAMES = tuple(id for id in dk.games() if "draughts" in id or "medieval" in id)
+
+
+@pytest.mark.parametrize("id", QUIESCENT_GAMES)
+def test_quiescence_follows_compulsory_captures(id: str) -> None:
+    num_forced = 0
+    for ruleset in dk.game(id).rulesets:
+        for state in positions(dk.game(id, ruleset=ruleset), 60, seed=12, most_steps=60):
+            sign = 1 if state.to_move == 0 else -1
+            score = _core.quiescence(state)
+            assert score == sign * quiescence_by_hand(state)
+            num_forced += score != _core.evaluate(state)
+    assert num_forced > 5
+
+
+def test_quiescence_of_python_games() -> None:
+    states = [*toy_positions(40, seed=3), *positions(Dobutsu(), 12, seed=3)]
+    for state in states:
+        sign = 1 if state.to_move == 0 else -1
+        assert _core.quiescence(state) == sign * quiescence_by_hand(state)
+
+
+@pytest.mark.parametrize(
+    ("id", "fen", "least", "most"),
+    [
+        # A chariot may take a protected soldier, but need not.
+        ("xiangqi_v0", "4k4/9/9/4p4/4p4/9/9/9/4R4/4K4 w", 700, 900),
+        # In check nobody stands still: the only answers lose the chariot or end the game.
+        ("xiangqi_v0", "3k5/9/9/9/9/9/9/4r4/9/R3K4 w", -100, 100),
+        # The lion gets home.
+        ("dobutsu_v0", "3/L2/2l/3[-] w", 998_000, 999_000),
+    ],
+)
+def test_quiescence_of_games_where_captures_are_free(
+    id: str, fen: str, least: int, most: int
+) -> None:
+    assert least <= _core.quiescence(dk.game(id).state(fen)) <= most
+
+
+@pytest.mark.parametrize("id", dk.games())
+def test_evaluation_is_the_sum_of_its_terms(id: str) -> None:
+    for state in positions(dk.game(id), 30, seed=15, most_steps=60):
+        weights = _core.evaluation_weights(state)
+        features = _core.evaluation_features(state)
+        assert features.dtype == np.int32 and features.shape == (len(weights),)
+        assert _core.evaluate(state) == int(features @ list(weights.values()))
+        # The same seen by the other player.
+        if not state.is_turn_open and id not in ("xiangqi_v0", "dobutsu_v0", "drakoburg_v0"):
+            fen = state.fen().split()
+            fen[1] = "b" if fen[1] == "w" else "w"
+            assert _core.evaluate(dk.game(id).state(" ".join(fen))) == -_core.evaluate(state)
+
+
+def test_evaluation_may_be_replaced() -> None:
+    state = dk.game("dobutsu").state("1le/1g1/1E1/1LG[Cc] b - - 2 7")
+    weights = list(_core.evaluation_weights(state).values())
+    usual = _core.minimax(state, depth=3, seed=1)
+    assert _core.minimax(state, depth=3, seed=1, weights=weights).score == usual.score
+    doubled = _core.minimax(state, depth=3, seed=1, weights=[2 * weight for weight in weights])
+    assert doubled.score == 2 * usual.score
+    with pytest.raises(dk.ConfigurationError, match="weights"):
+        _core.minimax(state, depth=3, weights=weights[1:])
+    with pytest.raises(dk.ConfigurationError, match="chick"):
+        _core.minimax(state, depth=3, weights=[10**6 if w == 100 else w for w in weights])
+
+
+def test_a_python_game_may_bring_its_own_evaluation() -> None:
+    state = StripDraughts().state()
+    assert _core.evaluate(state) == 0 and _core.evaluation_weights(state) == {"piece": 100}
+
+    class Evaluated(type(state)):  # type: ignore[misc]
+        def evaluate(self) -> int:
+            return 17 if self.to_move == 0 else -17
+
+    state.__class__ = Evaluated
+    assert _core.evaluate(state) == 17
+    assert _core.minimax(state, depth=2).score == 17
+
+
 @pytest.mark.parametrize("depth", [1, 2, 3, 5])
 def test_minimax_sign_follows_the_player_to_move(depth: int) -> None:
     """Turns of several steps and passes: not every step changes the sign."""
@@ -477,7 +585,7 @@ def score_by_ply(state: State, depth: int, num_turns: int = 0) -> int:
     if state.is_over:
         return int(state.returns()[state.to_move]) * (WIN - num_turns)
     if depth == 0 and not state.is_turn_open:
-        return _core.evaluate(state)
+        return guess_for_player_0(state, num_turns) * (1 if state.to_move == 0 else -1)
     best = -WIN
     for action in state.legal_actions().tolist():
         state.apply(action)
@@ -533,8 +641,10 @@ def test_minimax_limits() -> None:
         result = _core.minimax(state, nodes=nodes)
         assert result.depth >= 1
         assert result.nodes <= max(nodes, 10)  # depth 1 is always completed
-        again = _core.minimax(state, depth=result.depth)
-        assert (result.score, result.action) == (again.score, again.action)
+        again = _core.minimax(state, nodes=nodes)
+        assert (result.score, result.action, result.nodes) == (
+            *(again.score, again.action, again.nodes),
+        )
     assert _core.minimax(state, nodes=100).depth < _core.minimax(state, nodes=20000).depth
     assert _core.minimax(state, depth=2, nodes=10**6).depth == 2
     assert _core.minimax(state, time_ms=0).depth == 1
@@ -546,11 +656,29 @@ def test_minimax_limits() -> None:
         _core.minimax(state, depth=1, table_mb=-1)
 
 
+@pytest.mark.parametrize("id", dk.games())
+def test_minimax_keeps_its_limits_in_every_game(id: str) -> None:
+    """Also where one turn has a hundred thousand ways to go on."""
+    states = list(positions(dk.game(id), 3, seed=8, most_steps=50))
+    if id == "medieval_battle_v0":
+        fen = "5c4/6F3/4FN3F/7F1N/7kF1/6N3/2F2FN3/10/4F5/N7F1 b - 2 29"
+        states.append(dk.game(id).state(fen))
+    for state in states:
+        least = 20 * len(state.legal_actions())  # depth 1 is always completed
+        for nodes in (1, 2000, 20_000):
+            for depth in (None, 63):
+                result = _core.minimax(state, nodes=nodes, depth=depth)
+                assert result.nodes <= nodes + least and result.depth >= 1
+        small = _core.minimax(state, nodes=200_000, table_mb=1)
+        assert 0 < small.table_bytes <= 1 << 20
+        assert _core.minimax(state, nodes=2000, table_mb=0).table_bytes == 0
+
+
 def test_minimax_small_table_overflows_safely() -> None:
     """The smallest table, 65,536 entries, under a search that fills it."""
     state = dk.game("dobutsu").state()
-    small = _core.minimax(state, depth=12, table_mb=1)
-    large = _core.minimax(state, depth=12, table_mb=256)
+    small = _core.minimax(state, depth=13, table_mb=1)
+    large = _core.minimax(state, depth=13, table_mb=256)
     assert small.score == large.score
     assert small.nodes > large.nodes
 
@@ -731,11 +859,11 @@ def test_an_error_of_a_python_game_comes_through() -> None:
         _core.minimax("no state", depth=1)  # type: ignore[arg-type]
 
 
-def match(first: Agent, second: Agent, games: int) -> float:
+def match(first: Agent, second: Agent, games: int, id: str = "dobutsu_v0") -> float:
     """Return the score of `first`, playing both sides by turns."""
     score = 0.0
     for i in range(games):
-        state = dk.game("dobutsu").state()
+        state = dk.game(id).state()
         while not state.is_over:
             state.apply((first if state.to_move == i % 2 else second).act(state))
         score += (1 + state.returns()[i % 2]) / 2
@@ -746,4 +874,5 @@ def test_the_better_agents_win() -> None:
     assert match(agent("greedy", seed=1), agent("random", seed=2), 60) > 0.6
     assert match(MinimaxAgent(depth=2, seed=1), agent("greedy", seed=2), 40) > 0.8
     assert match(MctsAgent(simulations=400, seed=1), agent("greedy", seed=2), 40) > 0.8
-    assert match(MinimaxAgent(depth=5, seed=1), MinimaxAgent(depth=1, seed=2), 30) > 0.8
+    players = MinimaxAgent(depth=4, seed=1), MinimaxAgent(depth=1, seed=2)
+    assert match(*players, 20, "gothic_draughts_v0") > 0.8

@@ -55,9 +55,24 @@ void check_minimax_options(std::optional<long long> depth, std::optional<long lo
   check_range<long long>("table_mb", table_mb, 0, 65536);
 }
 
+// Of the evaluation, one for each term.
+template <SearchState S>
+void set_weights(S& state, const std::vector<int>& weights) {
+  constexpr int kMost = 10000;
+  const auto terms = state.terms();
+  if (weights.size() != terms.size()) {
+    throw ConfigurationError("weights: expected " + std::to_string(terms.size()) + ", one a term");
+  }
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    check_range<long long>(std::string(terms[i].name).c_str(), weights[i], -kMost, kMost);
+    state.weights()[i] = weights[i];
+  }
+}
+
 Minimax::Result minimax(nb::handle state, std::optional<long long> depth,
                         std::optional<long long> nodes, std::optional<double> time_ms,
-                        std::uint64_t seed, long long table_mb) {
+                        std::uint64_t seed, long long table_mb,
+                        const std::optional<std::vector<int>>& weights) {
   check_minimax_options(depth, nodes, time_ms, table_mb);
   Minimax::Limits limits;
   if (depth) limits.depth = static_cast<int>(*depth);
@@ -71,8 +86,9 @@ Minimax::Result minimax(nb::handle state, std::optional<long long> depth,
     return time_ms && std::chrono::duration<double, std::milli>(now - start).count() >= *time_ms;
   };
   Minimax::Result result;
-  visit_search_state(state, [&]<SearchState S>(const S& search_state) {
+  visit_search_state(state, [&]<SearchState S>(S search_state) {
     check_ongoing(search_state);
+    if (weights) set_weights(search_state, *weights);
     const nb::gil_scoped_release release;
     result = MinimaxSearch(search_state, limits, seed, is_out_of_time).run();
   });
@@ -144,6 +160,34 @@ int evaluate(nb::handle state) {
   return score;
 }
 
+int quiescence(nb::handle state) {
+  int score = 0;
+  visit_search_state(state, [&](const auto& search_state) {
+    check_ongoing(search_state);
+    score = MinimaxSearch(search_state, {}, 0, [] { return false; }).quiescence();
+  });
+  return score;
+}
+
+nb::dict evaluation_weights(nb::handle state) {
+  nb::dict weights;
+  visit_search_state(state, [&](const auto& search_state) {
+    for (const Term& term : search_state.terms()) {
+      weights[nb::str(term.name.data(), term.name.size())] = term.weight;
+    }
+  });
+  return weights;
+}
+
+Array1<std::int32_t> evaluation_features(nb::handle state) {
+  std::vector<std::int32_t> features;
+  visit_search_state(state, [&](const auto& search_state) {
+    const auto counts = search_state.features();
+    features.assign(counts.begin(), counts.end());
+  });
+  return new_array(features);
+}
+
 void register_minimax(nb::module_& module) {
   nb::class_<Minimax::Result>(module, "MinimaxResult", "What a minimax search found.")
       .def_ro("action", &Minimax::Result::action, "The best action.")
@@ -167,19 +211,26 @@ void register_minimax(nb::module_& module) {
       .def_ro("depth", &Minimax::Result::depth,
               "How many turns ahead was searched. Less than asked for once a win or loss is "
               "proven, which no deeper search changes.")
-      .def_ro("nodes", &Minimax::Result::nodes, "How many positions were visited.")
+      .def_ro("nodes", &Minimax::Result::nodes,
+              "How many positions were visited, those of quiescence included.")
+      .def_ro("table_bytes", &Minimax::Result::table_bytes,
+              "The size of the transposition table in the end.")
       .def_ro("principal_variation", &Minimax::Result::principal_variation,
               "The best play of both, as actions, `action` first.");
 
   module.def("minimax", &minimax, "state"_a, nb::kw_only(), "depth"_a = nb::none(),
              "nodes"_a = nb::none(), "time_ms"_a = nb::none(), "seed"_a = 0, "table_mb"_a = 16,
+             "weights"_a = nb::none(),
              nb::sig("def minimax(state: deskovky.envs.protocol.State, *, depth: int | None = None,"
                      " nodes: int | None = None, time_ms: float | None = None, seed: int = 0,"
-                     " table_mb: int = 16) -> MinimaxResult"),
+                     " table_mb: int = 16, weights: collections.abc.Sequence[int] | None = None)"
+                     " -> MinimaxResult"),
              "Search a state by iterative deepening alpha-beta, until the first limit.\n\n"
-             "`depth` is in turns. The first turn is always searched. `seed` decides between equal "
-             "actions. `table_mb` bounds the transposition table. Raises IllegalActionError if "
-             "the game is over, ConfigurationError for a limit out of range or none.");
+             "`depth` is in turns; without it late quiet actions are searched less deep. The first "
+             "turn is always searched. `seed` decides between equal actions. `table_mb` bounds the "
+             "transposition table in MiB. `weights`: those of `evaluation_weights`, in that order, "
+             "or others. Raises IllegalActionError if the game is over, ConfigurationError for a "
+             "limit out of range or none and for weights that do not fit.");
   module.def("check_minimax_options", &check_minimax_options, nb::kw_only(), "depth"_a.none(),
              "nodes"_a.none(), "time_ms"_a.none(), "table_mb"_a,
              "Raise ConfigurationError if `minimax` would.");
@@ -283,4 +334,21 @@ void register_search(nb::module_& module) {
       nb::sig("def evaluate(state: deskovky.envs.protocol.State) -> int"),
       "Return what minimax thinks of an unfinished position without looking ahead: hundredths "
       "of the weakest piece, for the player to move.");
+  module.def(
+      "quiescence", &quiescence, "state"_a,
+      nb::sig("def quiescence(state: deskovky.envs.protocol.State) -> int"),
+      "Return what minimax thinks of a position where its depth is used up: as `evaluate`, but "
+      "captures and other urgent actions are followed until the position is quiet. A win after "
+      "n turns is 999,000 - n. Raises IllegalActionError if the game is over.");
+  module.def(
+      "evaluation_weights", &evaluation_weights, "state"_a,
+      nb::sig("def evaluation_weights(state: deskovky.envs.protocol.State) -> dict[str, int]"),
+      "Return what the evaluation of the state's game counts, and what one of it is worth in "
+      "hundredths of the weakest piece.");
+  module.def(
+      "evaluation_features", &evaluation_features, "state"_a,
+      nb::sig("def evaluation_features(state: deskovky.envs.protocol.State) -> "
+              "numpy.typing.NDArray[numpy.int32]"),
+      "Return how many of each term of `evaluation_weights` the player to move has more than the "
+      "enemy: [terms] int32. Times the weights they are `evaluate`.");
 }

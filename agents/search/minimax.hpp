@@ -1,12 +1,20 @@
 // Minimax: iterative deepening alpha-beta over any SearchState.
 //
 // Depth counts turns, not steps, and a score changes sign only where the player to move changes: a
-// turn of several steps is searched whole, whoever moves after it. The score found at a depth is
-// exactly that of a full-width search of the same depth, whatever the table and the move order do.
+// turn of several steps is searched whole, whoever moves after it. Where the depth is used up,
+// quiescence follows the urgent steps (captures and the like) until the position is quiet.
+//
+// With a limit of depth the search is full-width: its score is exactly that of plain minimax with
+// quiescence at the leaves, whatever table, windows and order of moves do. Without one, late quiet
+// steps are searched less deep, but never less than `full_depth_` turns from the root. In both cases
+// a win or loss within the depth of the result is found, and scored by its distance (but for what
+// the table does to repetitions, below). What only deeper lines see scores below kProven: quiescence
+// lets a player stand still instead of capturing, so a win found there is real, but perhaps not the
+// quickest.
 //
 // What makes the table safe. A key does not tell how a position was reached, but repetition, quiet
 // counts and length limits end games by their past. So a stored score is used only
-//   - in the iteration that stored it and at the same depth, hence after as many turns;
+//   - in the iteration that stored it and after as many turns;
 //   - if on neither line a position occurred that had occurred before;
 //   - if no game below ended by its past.
 // In such a subtree a third occurrence takes two cycles of four turns: the scores are exact up to
@@ -21,6 +29,7 @@
 #include <deque>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "core/random.hpp"
@@ -30,11 +39,12 @@ namespace deskovky {
 
 struct Minimax {
   static constexpr int kMaxDepth = 63;
-  static constexpr int kWin = 1'000'000;  // a win after n turns scores kWin - n
-  static constexpr int kProven = kWin - 1000;
+  static constexpr int kWin = 1'000'000;         // a win after n turns, within the depth: kWin - n
+  static constexpr int kProven = kWin - 1000;    // a win that only deeper lines see: kProven - n
+  static constexpr int kGuess = kProven - 1000;  // an evaluation is at most that
 
   struct Limits {
-    int depth = kMaxDepth;
+    std::optional<int> depth;
     std::int64_t nodes = std::numeric_limits<std::int64_t>::max();
     std::size_t table_bytes = 0;
   };
@@ -42,8 +52,9 @@ struct Minimax {
   struct Result {
     Action action = 0;
     int score = 0;  // for the player to move
-    int depth = 0;  // the last one completed, in turns
+    int depth = 0;  // how many turns ahead every line was searched
     std::int64_t nodes = 0;
+    std::size_t table_bytes = 0;              // the size of the table in the end
     std::vector<Action> principal_variation;  // steps, `action` first
 
     bool is_proven() const { return std::abs(score) > kProven; }
@@ -59,17 +70,20 @@ class TranspositionTable {
 
   struct Entry {
     std::uint64_t key = 0;
-    std::int32_t score = 0;
+    std::int32_t score : 24 = 0;
+    std::uint32_t num_turns : 8 = 0;  // since the root
     std::uint16_t action = 0;
     std::uint8_t iteration = 0;  // 0: an empty entry
     std::uint8_t depth : 6 = 0;
     Bound bound : 2 = kExact;
   };
-  static_assert(sizeof(Entry) == 16 && Minimax::kMaxDepth < 64);
+  static_assert(sizeof(Entry) == 16 && Minimax::kMaxDepth < 64 && Minimax::kWin < 1 << 23);
 
   explicit TranspositionTable(std::size_t most_bytes)
       : most_buckets_(std::bit_floor(most_bytes / sizeof(Bucket))),
         buckets_(std::min<std::size_t>(most_buckets_, 1024)) {}
+
+  std::size_t num_bytes() const { return buckets_.size() * sizeof(Bucket); }
 
   const Entry* find(std::uint64_t key) const {
     if (buckets_.empty()) return nullptr;
@@ -136,33 +150,47 @@ class MinimaxSearch {
     }
   }
 
-  // Of a state that is not over. Depth 1 is always completed.
+  // Of a state that is not over. Depth 1 is always completed, if need be without quiescence.
   Minimax::Result run() {
     Minimax::Result result;
-    for (iteration_ = 1; iteration_ <= limits_.depth; ++iteration_) {
-      const int score = search(iteration_, -kInfinity, kInfinity, 0, true);
-      if (is_stopped_) break;
+    const int most_depth = limits_.depth.value_or(Minimax::kMaxDepth);
+    for (int depth = 1; depth <= most_depth; ++depth) {
+      iteration_ = depth;
+      full_depth_ = limits_.depth ? depth : depth - depth / 3;
+      const int score = search_root(result.score);
+      // What a broken-off iteration found to be better than the best action so far is better.
       const auto& line = frame(0).line;
+      if (is_stopped_ && line.empty()) break;
       result.action = line[0];
       result.score = score;
-      result.depth = iteration_;
       result.principal_variation = line;
+      if (is_stopped_) break;
+      result.depth = full_depth_;
       const auto best = std::find(root_actions_.begin(), root_actions_.end(), line[0]);
       std::rotate(root_actions_.begin(), best, best + 1);
       if (result.is_proven()) break;  // nearer ends would have been found earlier
     }
     result.nodes = num_nodes_;
+    result.table_bytes = table_.num_bytes();
     return result;
   }
+
+  // The score of the position if only urgent steps are looked at.
+  int quiescence() { return quiesce(0, -kInfinity, kInfinity, 0, kMostUrgentTurns); }
 
  private:
   static constexpr int kInfinity = 2 * Minimax::kWin;
   static constexpr int kNodesPerClock = 32;
+  static constexpr int kMostUrgentTurns =
+      16;  // quiescence ends there: captives may be dropped again
+  // Of the order to try actions in; below kKiller: how much an action has refuted so far.
+  static constexpr std::uint64_t kKiller = 1ull << 25, kUrgent = 1ull << 30, kFirst = 1ull << 40;
 
   // What a node on the line being searched works with.
   struct Frame {
     Frame() {}
     ActionList actions;
+    std::array<int, 1024> urgencies;
     std::array<std::uint64_t, 1024> order;  // priority << 16 | ~action
     std::array<Action, 2> killers = {-1, -1};
     std::vector<Action> line;  // the principal variation from here on
@@ -173,71 +201,83 @@ class MinimaxSearch {
     return frames_[height];
   }
 
+  // Looks first near the last score: what lies outside the window is cut off sooner.
+  int search_root(int last_score) {
+    int alpha = -kInfinity, beta = kInfinity, width = 40;
+    if (iteration_ >= 3) alpha = last_score - width, beta = last_score + width;
+    while (true) {
+      const int score = search(iteration_, 0, alpha, beta, 0, true);
+      if (is_stopped_ || (alpha < score && score < beta)) return score;
+      width *= 4;
+      if (score <= alpha) alpha = width > 10000 ? -kInfinity : last_score - width;
+      if (score >= beta) beta = width > 10000 ? kInfinity : last_score + width;
+    }
+  }
+
   // Returns the score for the player to move, `depth` turns ahead; exact within (alpha, beta),
-  // else a bound. `height`: steps since the root. `is_new_line`: no position since the root
-  // repeats another.
-  int search(int depth, int alpha, int beta, int height, bool is_new_line) {
+  // else a bound. `num_turns` and `height`: turns and steps since the root. `is_new_line`: no
+  // position since the root repeats another.
+  int search(int depth, int num_turns, int alpha, int beta, int height, bool is_new_line) {
     if (must_stop()) return 0;
-    ++num_nodes_;
     const bool is_open_window = beta - alpha > 1;
     if (is_open_window) frame(height).line.clear();
-    if (state_.is_over()) return score_of_end(depth);
     const bool is_turn_open = state_.is_turn_open();
     if (depth == 0 && !is_turn_open) {
-      return std::clamp(state_.evaluate(), -Minimax::kProven, Minimax::kProven);
+      return quiesce(num_turns, alpha, beta, height, kMostUrgentTurns);
     }
+    ++num_nodes_;
+    if (state_.is_over()) return score_of_end(num_turns);
     if (height > 0 && !is_turn_open && is_new_line) is_new_line = state_.occurrences() == 1;
 
     const std::uint64_t key = state_.search_key();
     Action first = -1;
     if (const auto* entry = table_.find(key)) {
       first = entry->action;
-      if (is_new_line && !is_open_window && entry->iteration == iteration_ &&
-          entry->depth == depth) {
-        const bool is_enough = entry->bound == TranspositionTable::kExact ||
-                               (entry->bound == TranspositionTable::kLower ? entry->score >= beta
-                                                                           : entry->score <= alpha);
-        if (is_enough) return entry->score;
+      if (is_new_line && !is_open_window && is_usable(*entry, depth, num_turns, alpha, beta)) {
+        return entry->score;
       }
     }
 
-    const int mover = state_.to_move();
     const int old_alpha = alpha;
     const std::int64_t old_num_ends_by_past = num_ends_by_past_;
-    const int num_actions = order_actions(height, mover, first);
+    const int num_actions = rate_actions(height, first);
+    const bool may_reduce = !limits_.depth && height > 0 && depth >= 2 && !state_.is_check();
     int best = -kInfinity;
     Action best_action = -1;
     for (int i = 0; i < num_actions; ++i) {
-      const Action action = ordered_action(height, i);
-      state_.apply(action);
-      const bool is_other_player = state_.to_move() != mover;
-      const int depth_left = state_.is_turn_open() ? depth : depth - 1;
-      const auto look = [&](int low, int high) {
-        return is_other_player ? -search(depth_left, -high, -low, height + 1, is_new_line)
-                               : search(depth_left, low, high, height + 1, is_new_line);
+      if (i > 0 && is_turn_open && is_late_)
+        break;  // only iteration 1: any end of the turn will do
+      const auto [action, priority] = next_action(height, i, num_actions);
+      const Step step = make(action);
+      const int depth_left = depth - step.num_turns, turns_now = num_turns + step.num_turns;
+      const auto look = [&](int depth, int low, int high) {
+        return step.is_other_player
+                   ? -search(depth, turns_now, -high, -low, height + 1, is_new_line)
+                   : search(depth, turns_now, low, high, height + 1, is_new_line);
       };
       int score;
       if (i == 0) {
-        score = look(alpha, beta);
+        score = look(depth_left, alpha, beta);
       } else {  // is it better at all? Only then how much
-        score = look(alpha, alpha + 1);
-        if (alpha < score && score < beta) score = look(alpha, beta);
+        int reduction = 0;
+        if (may_reduce && i >= 3 && priority < kKiller - 1 && step.num_turns == 1) {
+          reduction = i >= 12 && depth >= 5 ? 2 : 1;
+          reduction = std::min(reduction, depth_left - std::max(full_depth_ - turns_now, 0));
+        }
+        score = look(depth_left - reduction, alpha, alpha + 1);
+        if (reduction > 0 && score > alpha) score = look(depth_left, alpha, alpha + 1);
+        if (alpha < score && score < beta) score = look(depth_left, alpha, beta);
       }
       state_.undo();
-      if (is_stopped_) return 0;
+      if (is_stopped_) return best;
       if (score <= best) continue;
       best = score;
       best_action = action;
       if (score <= alpha) continue;
       alpha = score;
-      if (is_open_window) {
-        auto& line = frame(height).line;
-        const auto& rest = frame(height + 1).line;
-        line.assign(1, action);
-        line.insert(line.end(), rest.begin(), rest.end());
-      }
+      if (is_open_window) keep_line(height, action, score < beta);
       if (alpha >= beta) {
-        remember_cutoff(depth, height, mover, action);
+        remember_cutoff(depth, height, action);
         break;
       }
     }
@@ -245,6 +285,7 @@ class MinimaxSearch {
     if (is_new_line && num_ends_by_past_ == old_num_ends_by_past) {
       table_.store({.key = key,
                     .score = best,
+                    .num_turns = static_cast<std::uint32_t>(num_turns),
                     .action = static_cast<std::uint16_t>(best_action),
                     .iteration = static_cast<std::uint8_t>(iteration_),
                     .depth = static_cast<std::uint8_t>(depth),
@@ -255,11 +296,69 @@ class MinimaxSearch {
     return best;
   }
 
-  int score_of_end(int depth) {
+  // The same beyond the depth. A player may be content with the position as it is, unless in
+  // mid-turn, in check, or where all that is legal is to capture; else only urgent steps are tried.
+  int quiesce(int num_turns, int alpha, int beta, int height, int urgent_turns_left) {
+    if (must_stop()) return 0;
+    ++num_nodes_;
+    const bool is_open_window = beta - alpha > 1;
+    if (is_open_window) frame(height).line.clear();
+    if (state_.is_over()) return score_of_end(num_turns);
+    const bool is_turn_open = state_.is_turn_open();
+    bool may_stand = !is_turn_open && !state_.is_check();
+    if (!is_turn_open && (urgent_turns_left == 0 || is_late_)) return guess();
+    int best = -kInfinity, num_actions = -1;
+    if (may_stand && state_.captures_are_compulsory()) {
+      num_actions = rate_actions(height, -1);
+      const auto& urgencies = frame(height).urgencies;
+      may_stand = std::find(urgencies.begin(), urgencies.begin() + num_actions, 0) !=
+                  urgencies.begin() + num_actions;
+    }
+    if (may_stand) {
+      best = guess();
+      if (best >= beta) return best;
+      alpha = std::max(alpha, best);
+    }
+    if (num_actions < 0) num_actions = rate_actions(height, -1);
+    for (int i = 0; i < num_actions; ++i) {
+      if (i > 0 && is_turn_open && is_late_) break;
+      const auto [action, priority] = next_action(height, i, num_actions);
+      if (may_stand && priority < kUrgent) break;
+      const Step step = make(action);
+      const auto look = [&](int low, int high) {
+        return quiesce(num_turns + step.num_turns, low, high, height + 1,
+                       urgent_turns_left - step.num_turns);
+      };
+      const int score = step.is_other_player ? -look(-beta, -alpha) : look(alpha, beta);
+      state_.undo();
+      if (is_stopped_) return best;
+      if (score <= best) continue;
+      best = score;
+      if (score <= alpha) continue;
+      alpha = score;
+      if (is_open_window) keep_line(height, action, score < beta);
+      if (alpha >= beta) break;
+    }
+    return best;
+  }
+
+  struct Step {
+    bool is_other_player;
+    int num_turns;  // 1 if it has completed its turn, else 0
+  };
+  Step make(Action action) {
+    const int mover = state_.to_move();
+    state_.apply(action);
+    return {state_.to_move() != mover, state_.is_turn_open() ? 0 : 1};
+  }
+
+  int guess() const { return std::clamp(state_.evaluate(), -Minimax::kGuess, Minimax::kGuess); }
+
+  int score_of_end(int num_turns) {
     const Outcome& outcome = state_.outcome();
     num_ends_by_past_ += ends_by_past(outcome.termination);
-    const int num_turns = iteration_ - depth;  // completed since the root
-    return outcome.reward(state_.to_move()) * (Minimax::kWin - num_turns);
+    const int win = num_turns <= full_depth_ ? Minimax::kWin : Minimax::kProven;
+    return outcome.reward(state_.to_move()) * (win - num_turns);
   }
 
   static bool ends_by_past(Termination termination) {
@@ -274,46 +373,83 @@ class MinimaxSearch {
     }
   }
 
-  // The best action of the table, captures, killers (that refuted a sister node), then what has
-  // refuted most so far.
-  int order_actions(int height, int mover, Action first) {
+  bool is_usable(const TranspositionTable::Entry& entry, int depth, int num_turns, int alpha,
+                 int beta) const {
+    if (entry.iteration != iteration_ || static_cast<int>(entry.num_turns) != num_turns ||
+        entry.depth < depth) {
+      return false;
+    }
+    switch (entry.bound) {
+      case TranspositionTable::kLower: return entry.score >= beta;
+      case TranspositionTable::kUpper: return entry.score <= alpha;
+      default: return true;
+    }
+  }
+
+  // The principal variation is `action` and what the next node found, if that is known exactly.
+  void keep_line(int height, Action action, bool is_exact) {
+    auto& line = frame(height).line;
+    line.assign(1, action);
+    if (!is_exact) return;
+    const auto& rest = frame(height + 1).line;
+    line.insert(line.end(), rest.begin(), rest.end());
+  }
+
+  // Lists the actions with their priorities: the best one of the table, urgent ones, killers (that
+  // refuted a sister node), then what has refuted most so far. Returns how many there are.
+  int rate_actions(int height, Action first) {
     Frame& here = frame(height);
     auto& order = here.order;
-    if (height == 0) {
+    if (height == 0 && iteration_ > 0) {
       const int size = static_cast<int>(root_actions_.size());
-      for (int i = 0; i < size; ++i) order[i] = 0xffff - root_actions_[i];
+      for (int i = 0; i < size; ++i) {
+        order[i] = static_cast<std::uint64_t>(size - i) << 16 | (0xffff - root_actions_[i]);
+      }
       return size;
     }
     state_.legal_actions(here.actions);
     const int size = here.actions.size();
-    const bool is_worth_sorting = size > 1;
+    state_.rate_urgencies(here.actions, here.urgencies.data());
+    const auto* history = history_.data() + state_.to_move() * num_actions_;
     for (int i = 0; i < size; ++i) {
       const Action action = here.actions[i];
-      std::uint64_t priority = 0;
-      if (is_worth_sorting) {
-        priority = history_[mover * num_actions_ + action];
-        if (action == first)
-          priority = kFirst;
-        else if (state_.is_capture(action))
-          priority = kCapture;
-        else if (action == here.killers[0])
-          priority = kKiller;
-        else if (action == here.killers[1])
-          priority = kKiller - 1;
+      std::uint64_t priority = history[action];
+      if (action == first) {
+        priority = kFirst;
+      } else if (here.urgencies[i] > 0) {
+        priority = kUrgent + (static_cast<std::uint64_t>(here.urgencies[i]) << 16) +
+                   std::min<std::uint64_t>(priority, 0xffff);
+      } else if (action == here.killers[0]) {
+        priority = kKiller;
+      } else if (action == here.killers[1]) {
+        priority = kKiller - 1;
       }
       order[i] = priority << 16 | (0xffff - action);
     }
-    std::sort(order.begin(), order.begin() + size, std::greater<>());
     return size;
   }
 
-  Action ordered_action(int height, int i) {
-    return 0xffff - static_cast<Action>(frame(height).order[i] & 0xffff);
+  struct Rated {
+    Action action;
+    std::uint64_t priority;
+  };
+
+  // The `i`-th best action. Most nodes need few: the first are picked, the rest sorted at once.
+  Rated next_action(int height, int i, int size) {
+    constexpr int kPicked = 4;
+    auto& order = frame(height).order;
+    const auto begin = order.begin() + i, end = order.begin() + size;
+    if (i < kPicked) {
+      std::iter_swap(begin, std::max_element(begin, end));
+    } else if (i == kPicked) {
+      std::sort(begin, end, std::greater<>());
+    }
+    return {0xffff - static_cast<Action>(*begin & 0xffff), *begin >> 16};
   }
 
-  void remember_cutoff(int depth, int height, int mover, Action action) {
-    auto& value = history_[mover * num_actions_ + action];
-    value = std::min<std::uint64_t>(value + depth * depth, kKiller - 2);
+  void remember_cutoff(int depth, int height, Action action) {
+    auto& value = history_[state_.to_move() * num_actions_ + action];
+    value = std::min<std::uint32_t>(value + depth * depth, kKiller - 2);
     auto& killers = frame(height).killers;
     if (killers[0] == action) return;
     killers[1] = killers[0];
@@ -322,22 +458,21 @@ class MinimaxSearch {
 
   bool must_stop() {
     if (num_nodes_ % kNodesPerClock == 0 && is_out_of_time_()) is_late_ = true;
-    if (iteration_ > 1 && (is_late_ || num_nodes_ >= limits_.nodes)) is_stopped_ = true;
+    if (num_nodes_ >= limits_.nodes) is_late_ = true;
+    if (iteration_ > 1 && is_late_) is_stopped_ = true;
     return is_stopped_;
   }
-
-  static constexpr std::uint64_t kKiller = 1ull << 40, kCapture = kKiller << 1,
-                                 kFirst = kKiller << 2;
 
   S state_;
   Minimax::Limits limits_;
   IsOutOfTime is_out_of_time_;
   TranspositionTable table_;
   int num_actions_;
-  std::vector<std::uint64_t> history_;  // [2, num_actions]
+  std::vector<std::uint32_t> history_;  // [2, num_actions]
   std::vector<Action> root_actions_;    // in the order to try
   std::deque<Frame> frames_;            // by height
   int iteration_ = 0;                   // its depth
+  int full_depth_ = 0;                  // how many turns no line falls short of
   std::int64_t num_nodes_ = 0;
   std::int64_t num_ends_by_past_ = 0;
   bool is_late_ = false;

@@ -103,6 +103,7 @@ struct DraughtsBoard : SquareSets {
   static constexpr Bits bit(int square) { return Bits{1} << square; }
   static constexpr Bits kAll = ~Bits{} >> (8 * static_cast<int>(sizeof(Bits)) - kNumSquares);
   static constexpr Bits kLastRank = kAll & (kAll << (kNumSquares - kNumFiles));
+  static constexpr Bits kFirstRank = kAll & ~(kAll << kNumFiles);
   static constexpr int offset(Vector v) { return v.ranks * kNumFiles + v.files; }
 
   // The squares as the other player sees them.
@@ -192,6 +193,13 @@ struct DraughtsBoard : SquareSets {
       empty &= moved(empty, n);
     }
     return bits;
+  }
+
+  // The ranks of the squares, counted from 0 as their owner sees them.
+  static constexpr int sum_of_ranks(Bits bits) {
+    int sum = 0;
+    for (int rank = 1; rank < kNumRanks; ++rank) sum += count(bits = bits >> kNumFiles);
+    return sum;
   }
 
   // The square so many times the vector away, or -1 off the board.

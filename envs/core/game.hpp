@@ -153,6 +153,12 @@ struct History {
   int occurrences() const { return turn_starts.empty() ? 1 : turn_starts.back().occurrences; }
 };
 
+// What an evaluation counts, and what one of it is worth in hundredths of the weakest piece.
+struct Term {
+  std::string_view name;
+  int weight;
+};
+
 template <class G>
 concept Game =
     std::is_trivially_copyable_v<typename G::Position> &&
@@ -180,8 +186,15 @@ concept Game =
       { game.key(position) } -> std::same_as<std::uint64_t>;
       // How many pieces `player` has on the board.
       { game.num_pieces(position, player) } -> std::same_as<int>;
-      // A guess of the mover's advantage in hundredths of the weakest piece, for minimax.
-      { game.evaluate(position) } -> std::same_as<int>;
+      // For minimax: what each of G::kTerms counts for `player`. The mover's advantage is guessed as
+      // the sum of weight * (mover's count - enemy's count). Tuned by tools/tune_evaluation.py.
+      { game.features(position, player) } -> std::same_as<std::array<int, G::kTerms.size()>>;
+      { G::kTerms[0] } -> std::convertible_to<Term>;
+      // Whether a player who can capture must.
+      { G::kCapturesAreCompulsory } -> std::convertible_to<bool>;
+      // 0 for a quiet action, else how much it promises at once, in hundredths of the weakest piece:
+      // what it captures, promotes to or threatens. Zero or not decides what quiescence looks at.
+      { game.urgency(position, action) } -> std::same_as<int>;
       // The action on the left-right mirrored board.
       { game.mirror_action(action) } -> std::same_as<Action>;
       { game.action_to_text(position, action) } -> std::same_as<std::string>;

@@ -55,7 +55,6 @@ class State {
   const Outcome& outcome() const { return outcome_; }
   bool is_over() const { return outcome_.is_over(); }
   int num_pieces(int player) const { return game_.num_pieces(position_, player); }
-  int evaluate() const { return game_.evaluate(position_); }
   std::uint64_t key() const { return game_.key(position_); }
 
   void legal_actions(ActionList& list) const {

@@ -185,9 +185,50 @@ struct Dobutsu {
     return std::popcount(position.sides[player].occupied());
   }
 
-  // Material on the board and in hand, and the squares attacked, in hundredths of a chick.
-  int evaluate(const Position& position) const {
-    return strength(position.own()) - strength(position.enemy());
+  // In hundredths of a chick.
+  static constexpr auto kTerms = std::to_array<Term>({
+      {"giraffe", 300},
+      {"elephant", 250},
+      {"chick", 100},
+      {"hen", 350},
+      {"giraffe in hand", 330},
+      {"elephant in hand", 280},
+      {"chick in hand", 120},
+      {"attacked square", 10},
+      {"lion's rank", 0},
+      {"lion's flight", 0},
+  });
+  static constexpr bool kCapturesAreCompulsory = false;
+
+  std::array<int, kTerms.size()> features(const Position& position, int player) const {
+    const Side& side = position.sides[player];
+    const auto count = [&](int piece) { return std::popcount(side.pieces[piece]); };
+    const Bits lion = side.pieces[L];
+    return {count(G),        count(E),
+            count(C),        count(H),
+            side.hand[G],    side.hand[E],
+            side.hand[C],    std::popcount(attacked(side)),
+            first(lion) / 3, std::popcount(static_cast<Bits>(around(lion) & ~side.occupied()))};
+  }
+
+  // Captures, and lions on the last rank.
+  int urgency(const Position& position, Action action) const {
+    const int plane = action / kNumSquares, square = action % kNumSquares;
+    if (plane >= 8) return 0;
+    static constexpr std::array<int, 5> kValues = {10000, 600, 500, 200, 450};
+    const Bits target = bit(square + kOffsets[plane]);
+    const Bits captured = bit(11 - square - kOffsets[plane]);
+    const Side& enemy = position.enemy();
+    if (enemy.occupied() & captured) {
+      int piece = L;
+      while (!(enemy.pieces[piece] & captured)) ++piece;
+      return kValues[piece];
+    }
+    return (target & kLastRank) && (position.own().pieces[L] & bit(square)) ? 1000 : 0;
+  }
+
+  bool is_check(const Position& position) const {
+    return attackers(position.enemy(), position.own().pieces[L]) != 0;
   }
 
   Action mirror_action(Action action) const {
@@ -325,16 +366,11 @@ struct Dobutsu {
            (free & ~turned(position.enemy().occupied()));
   }
 
-  static int strength(const Side& side) {
-    static constexpr std::array<int, 5> kOnBoard = {0, 300, 250, 100, 350};
-    static constexpr std::array<int, 4> kInHand = {0, 330, 280, 120};
-    static constexpr int kPerAttackedSquare = 10;
-    int sum = kPerAttackedSquare * std::popcount(attacked(side));
-    for (int piece = G; piece <= H; ++piece) {
-      sum += kOnBoard[piece] * std::popcount(side.pieces[piece]);
-    }
-    for (int piece = G; piece <= C; ++piece) sum += kInHand[piece] * side.hand[piece];
-    return sum;
+  // The squares next to these.
+  static constexpr Bits around(Bits bits) {
+    Bits result = 0;
+    for (int direction = 0; direction < 8; ++direction) result |= step(bits, direction);
+    return result;
   }
 
   static void add(ActionList& list, int plane, Bits squares) {

@@ -185,9 +185,61 @@ struct Drakoburg {
     return std::popcount(position.occupied(player));
   }
 
-  // Material, pikemen's advance and pieces near the centre, in hundredths of a pikeman.
-  int evaluate(const Position& position) const {
-    return strength(position, position.to_move()) - strength(position, 1 - position.to_move());
+  // In hundredths of a pikeman. A banneret that is not the last one is about a piece of its range.
+  static constexpr auto kTerms = std::to_array<Term>({
+      {"pikeman", 100},
+      {"archer", 300},
+      {"man-at-arms", 500},
+      {"squire", 600},
+      {"turcopole", 700},
+      {"banneret", 500},
+      {"pikeman's rank", 8},
+      {"piece's ring from the edge", 6},
+      {"banneret's rank", 0},
+  });
+  static constexpr bool kCapturesAreCompulsory = false;
+
+  std::array<int, kTerms.size()> features(const Position& position, int player) const {
+    const auto& own = position.pieces[player];
+    const Bits pieces = own[S] | own[Z] | own[A] | own[U];
+    const auto ranks = [&](Bits bits) {  // the sum of the owner's ranks
+      int sum = 0;
+      for (int rank = 1; rank < 7; ++rank) {
+        sum += std::popcount(player ? bits & (kAll >> (7 * rank)) : bits >> (7 * rank));
+      }
+      return sum;
+    };
+    return {std::popcount(own[P]),
+            std::popcount(own[S]),
+            std::popcount(own[Z]),
+            std::popcount(own[A]),
+            std::popcount(own[U]),
+            std::popcount(own[T]),
+            ranks(own[P]),
+            std::popcount(pieces & kRings[0]) + std::popcount(pieces & kRings[1]) +
+                std::popcount(pieces & kRings[2]),
+            ranks(own[T])};
+  }
+
+  // Captures and promotions.
+  int urgency(const Position& position, Action action) const {
+    if (action / kNumSquares == kPlacementPlane) return 0;
+    const int mover = position.to_move();
+    const Offset offset = kOffsets[action / kNumSquares];
+    const int own_from = action % kNumSquares;
+    const int from = turned(own_from, mover);
+    const int to = turned(own_from + 7 * offset.rank + offset.file, mover);
+    static constexpr std::array<int, 6> kValues = {100, 300, 500, 600, 700, 1000};
+    int sum = 0;
+    if (position.occupied(1 - mover) & bit(to)) sum = kValues[piece_on(position.enemy(), to)];
+    if (position.own()[P] & bit(from)) sum += kValues[promoted(P, to, mover)] - kValues[P];
+    return sum;
+  }
+
+  bool is_check(const Position& position) const {
+    const Bits bannerets = position.own()[T];
+    return bannerets && !(bannerets & (bannerets - 1)) &&
+           is_attacked(position, first(bannerets), position.occupied(), 0, false);
   }
 
   Action mirror_action(Action action) const {
@@ -253,6 +305,18 @@ struct Drakoburg {
 
   static constexpr std::array<Bits, 2> kPikemenRow = {Bits{0x7f} << 7, Bits{0x7f} << 35};
   static constexpr std::array<Bits, 2> kCastles = {Bits{0b1001001} << 42, Bits{0b1001001}};
+  static constexpr Bits kAll = (Bits{1} << 49) - 1;
+  static constexpr std::array<Bits, 3> kRings = [] {  // not on the edge, two and three off the edge
+    std::array<Bits, 3> rings = {};
+    for (int ring = 0; ring < 3; ++ring) {
+      for (int square = 0; square < kNumSquares; ++square) {
+        const int file = square % 7, rank = square / 7;
+        const int distance = std::min({file, 6 - file, rank, 6 - rank});
+        if (distance > ring) rings[ring] |= Bits{1} << square;
+      }
+    }
+    return rings;
+  }();
   static constexpr std::array<Piece, 7> kPromotions = {Z, S, S, T, A, A, U};  // DB-7, by file
 
   static constexpr Bits bit(int square) { return Bits{1} << square; }
@@ -388,21 +452,6 @@ struct Drakoburg {
       }
     }
     return true;
-  }
-
-  static int strength(const Position& position, int player) {
-    // DB-2's values; a banneret that is not the last one is worth about a piece of its range.
-    static constexpr std::array<int, 6> kValues = {100, 300, 500, 600, 700, 500};
-    static constexpr int kPerRank = 8, kPerRing = 6;
-    int sum = 0;
-    for (int piece = P; piece <= T; ++piece) {
-      for (Bits b = position.pieces[player][piece]; b; b &= b - 1) {
-        const int square = turned(first(b), player), file = square % 7, rank = square / 7;
-        const int ring = std::min(std::min(file, 6 - file), std::min(rank, 6 - rank));
-        sum += kValues[piece] + (piece == P ? kPerRank * rank : piece == T ? 0 : kPerRing * ring);
-      }
-    }
-    return sum;
   }
 
   static void read_pending(Position& position, std::string_view text) {

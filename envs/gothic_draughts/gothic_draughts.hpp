@@ -123,11 +123,34 @@ struct GothicDraughts {
     return Board::count(position.sides[player].occupied());
   }
 
-  // Pieces, the men's way so far, and possible steps, in hundredths of a man.
-  int evaluate(const Position& position) const {
-    const int mover = position.to_move();
-    return strength(position.own(), position.view(mover)) -
-           strength(position.enemy(), position.view(1 - mover));
+  // In hundredths of a man.
+  static constexpr auto kTerms = std::to_array<Term>({
+      {"man", 100},
+      {"king", 350},
+      {"man's rank", 3},
+      {"step", 2},
+      {"man on the first rank", 0},
+  });
+  static constexpr bool kCapturesAreCompulsory = true;
+
+  std::array<int, kTerms.size()> features(const Position& position, int player) const {
+    const Side& side = position.sides[player];
+    const View view = position.view(player);
+    int steps = 0;
+    unrolled<8>([&]<int direction>() {
+      Board::steps<kDirections[direction]>(
+          short_pieces(side, direction), side.pieces[K], view,
+          [&](int, Bits squares) { steps += Board::count(squares); });
+    });
+    return {Board::count(side.pieces[M]), Board::count(side.pieces[K]),
+            Board::sum_of_ranks(side.pieces[M]), steps,
+            Board::count(side.pieces[M] & Board::kFirstRank)};
+  }
+
+  // Captures.
+  int urgency(const Position& position, Action action) const {
+    if (action == kInfo.pass_action()) return 0;
+    return is_whole_turn(position, action) ? 0 : 100;
   }
 
   Action mirror_action(Action action) const {
@@ -312,18 +335,6 @@ struct GothicDraughts {
 
   Outcome more_pieces_win(const Position& position, Termination termination) const {
     return stronger_wins(num_pieces(position, 0), num_pieces(position, 1), termination);
-  }
-
-  static int strength(const Side& side, const View& view) {
-    static constexpr int kPerMan = 100, kPerKing = 350, kPerRank = 3, kPerStep = 2;
-    int sum = kPerMan * Board::count(side.pieces[M]) + kPerKing * Board::count(side.pieces[K]);
-    Board::for_each_square(side.pieces[M], [&](int square) { sum += kPerRank * (square / 8); });
-    unrolled<8>([&]<int direction>() {
-      Board::steps<kDirections[direction]>(
-          short_pieces(side, direction), side.pieces[K], view,
-          [&](int, Bits squares) { sum += kPerStep * Board::count(squares); });
-    });
-    return sum;
   }
 };
 

@@ -119,11 +119,29 @@ struct KnightDraughts {
     return Board::count(position.sides[player].occupied());
   }
 
-  // Pieces, the men's way so far, and possible leaps, in hundredths of a man.
-  int evaluate(const Position& position) const {
-    const int mover = position.to_move();
-    return strength(position.own(), position.view(mover)) -
-           strength(position.enemy(), position.view(1 - mover));
+  // In hundredths of a man.
+  static constexpr auto kTerms = std::to_array<Term>({
+      {"man", 100},
+      {"queen", 250},
+      {"man's rank", 3},
+      {"leap", 2},
+  });
+  static constexpr bool kCapturesAreCompulsory = true;
+
+  std::array<int, kTerms.size()> features(const Position& position, int player) const {
+    const Side& side = position.sides[player];
+    const View view = position.view(player);
+    int leaps = 0;
+    unrolled<8>([&]<int leap>() {
+      leaps += Board::count(Board::steppers<kLeaps[leap]>(leapers(side, leap), view));
+    });
+    return {Board::count(side.pieces[M]), Board::count(side.pieces[Q]),
+            Board::sum_of_ranks(side.pieces[M]), leaps};
+  }
+
+  // Captures.
+  int urgency(const Position&, Action action) const {
+    return 8 * kNumSquares <= action && action < kInfo.pass_action() ? 100 : 0;
   }
 
   Action mirror_action(Action action) const {
@@ -184,17 +202,6 @@ struct KnightDraughts {
 
   Outcome more_pieces_win(const Position& position, Termination termination) const {
     return stronger_wins(num_pieces(position, 0), num_pieces(position, 1), termination);
-  }
-
-  static int strength(const Side& side, const View& view) {
-    static constexpr int kPerMan = 100, kPerQueen = 250, kPerRank = 3, kPerLeap = 2;
-    int sum = kPerMan * Board::count(side.pieces[M]) + kPerQueen * Board::count(side.pieces[Q]);
-    Board::for_each_square(side.pieces[M], [&](int square) { sum += kPerRank * (square / 10); });
-    int leaps = 0;
-    unrolled<8>([&]<int leap>() {
-      leaps += Board::count(Board::steppers<kLeaps[leap]>(leapers(side, leap), view));
-    });
-    return sum + kPerLeap * leaps;
   }
 };
 

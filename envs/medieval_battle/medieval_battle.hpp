@@ -131,11 +131,41 @@ struct MedievalBattle {
     return Board::count(position.sides[player].occupied());
   }
 
-  // Pieces, the way of footmen and knights so far, and possible steps, in hundredths of a footman.
-  int evaluate(const Position& position) const {
-    const int mover = position.to_move();
-    return strength(position.own(), position.view(mover)) -
-           strength(position.enemy(), position.view(1 - mover));
+  // In hundredths of a footman.
+  static constexpr auto kTerms = std::to_array<Term>({
+      {"footman", 100},
+      {"knight", 200},
+      {"commander", 300},
+      {"king", 400},
+      {"footman's rank", 3},
+      {"knight's rank", 3},
+      {"step", 2},
+  });
+  static constexpr bool kCapturesAreCompulsory = true;
+
+  std::array<int, kTerms.size()> features(const Position& position, int player) const {
+    const Side& side = position.sides[player];
+    const View view = position.view(player);
+    int steps = 0;
+    unrolled<8>([&]<int direction>() {
+      Board::steps<kDirections[direction]>(
+          short_pieces(side, direction), long_pieces(side, direction), view,
+          [&](int, Bits squares) { steps += Board::count(squares); });
+    });
+    const auto count = [&](int kind) { return Board::count(side.pieces[kind]); };
+    return {count(F),
+            count(N),
+            count(C),
+            count(K),
+            Board::sum_of_ranks(side.pieces[F]),
+            Board::sum_of_ranks(side.pieces[N]),
+            steps};
+  }
+
+  // Captures.
+  int urgency(const Position& position, Action action) const {
+    if (action == kInfo.pass_action()) return 0;
+    return is_whole_turn(position, action) ? 0 : 100;
   }
 
   Action mirror_action(Action action) const {
@@ -216,21 +246,6 @@ struct MedievalBattle {
       return sum;
     };
     return stronger_wins(army(position.sides[0]), army(position.sides[1]), termination);
-  }
-
-  static int strength(const Side& side, const View& view) {
-    static constexpr int kPerRank = 3, kPerStep = 2;
-    int sum = 0;
-    for (int kind = F; kind <= K; ++kind)
-      sum += 100 * kStrength[kind] * Board::count(side.pieces[kind]);
-    Board::for_each_square(side.pieces[F] | side.pieces[N],
-                           [&](int square) { sum += kPerRank * (square / 10); });
-    unrolled<8>([&]<int direction>() {
-      Board::steps<kDirections[direction]>(
-          short_pieces(side, direction), long_pieces(side, direction), view,
-          [&](int, Bits squares) { sum += kPerStep * Board::count(squares); });
-    });
-    return sum;
   }
 };
 

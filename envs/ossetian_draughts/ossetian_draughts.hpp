@@ -105,10 +105,28 @@ struct OssetianDraughts {
     return Board::count(position.sides[player].occupied());
   }
 
-  // Pieces and possible steps, in hundredths of a man.
-  int evaluate(const Position& position) const {
-    const int mover = position.to_move();
-    return strength(position.view(mover)) - strength(position.view(1 - mover));
+  // In hundredths of a man.
+  static constexpr auto kTerms = std::to_array<Term>({
+      {"man", 100},
+      {"step", 3},
+      {"man's rank", 0},
+  });
+  static constexpr bool kCapturesAreCompulsory = true;
+
+  std::array<int, kTerms.size()> features(const Position& position, int player) const {
+    const View view = position.view(player);
+    int steps = 0;
+    unrolled<8>([&]<int direction>() {
+      if (is_forward(direction)) {
+        steps += Board::count(Board::steppers<kDirections[direction]>(view.own, view));
+      }
+    });
+    return {Board::count(view.own), steps, Board::sum_of_ranks(view.own)};
+  }
+
+  // Captures.
+  int urgency(const Position&, Action action) const {
+    return 8 * kNumSquares <= action && action < kInfo.pass_action() ? 100 : 0;
   }
 
   Action mirror_action(Action action) const {
@@ -156,17 +174,6 @@ struct OssetianDraughts {
       }
     });
     return steppers || can_jump(view.own, view);
-  }
-
-  static int strength(const View& view) {
-    static constexpr int kPerMan = 100, kPerStep = 3;
-    int steps = 0;
-    unrolled<8>([&]<int direction>() {
-      if (is_forward(direction)) {
-        steps += Board::count(Board::steppers<kDirections[direction]>(view.own, view));
-      }
-    });
-    return kPerMan * Board::count(view.own) + kPerStep * steps;
   }
 };
 

@@ -186,10 +186,58 @@ struct Xiangqi {
     return kNumSlots - static_cast<int>(std::count(squares.begin(), squares.end(), kNowhere));
   }
 
-  // Material and simple terms of place, in hundredths of a soldier.
-  int evaluate(const Position& position) const {
-    return strength(position, position.to_move()) - strength(position, 1 - position.to_move());
+  // In hundredths of a soldier.
+  static constexpr auto kTerms = std::to_array<Term>({
+      {"advisor", 200},
+      {"elephant", 200},
+      {"horse", 400},
+      {"chariot", 900},
+      {"cannon", 450},
+      {"soldier", 100},
+      {"soldier across the river", 100},
+      {"soldier on the last rank", -100},
+      {"horse's file from the edge", 5},
+      {"horse's rank", 5},
+      {"chariot's file from the edge", 5},
+      {"chariot's rank", 5},
+      {"cannon's file from the edge", 5},
+      {"crossed soldier's file from the edge", 15},
+  });
+  static constexpr bool kCapturesAreCompulsory = false;
+
+  std::array<int, kTerms.size()> features(const Position& position, int player) const {
+    std::array<int, 7> counts = {};
+    int crossed = 0, on_last_rank = 0, crossed_files = 0;
+    std::array<int, 7> files = {}, ranks = {};
+    for (int slot = 0; slot < kNumSlots; ++slot) {
+      if (!position.is_on_board(player, slot)) continue;
+      const int square = turned(position.squares[player][slot], player), piece = kPieces[slot];
+      const int rank = kTables.rank[square], file = 4 - std::abs(kTables.file[square] - 4);
+      ++counts[piece];
+      files[piece] += file;
+      ranks[piece] += std::min(rank, 7);
+      if (piece == P && rank >= 5) {
+        ++crossed;
+        on_last_rank += rank == 9;
+        if (rank < 9) crossed_files += file;
+      }
+    }
+    return {counts[A],    counts[B], counts[N], counts[R], counts[C], counts[P], crossed,
+            on_last_rank, files[N],  ranks[N],  files[R],  ranks[R],  files[C],  crossed_files};
   }
+
+  // Captures.
+  int urgency(const Position& position, Action action) const {
+    const int mover = position.to_move();
+    const Offset offset = kOffsets[action / kNumSquares];
+    const int own_to = action % kNumSquares + 9 * offset.rank + offset.file;
+    const int captured = position.board[turned(own_to, mover)];
+    if (captured == kEmpty) return 0;
+    static constexpr std::array<int, 7> kValues = {0, 200, 200, 400, 900, 450, 150};
+    return kValues[kPieces[captured % kNumSlots]];
+  }
+
+  bool is_check(const Position& position) const { return position.is_check; }
 
   Action mirror_action(Action action) const {
     const int plane = action / kNumSquares, square = action % kNumSquares;
@@ -561,27 +609,6 @@ struct Xiangqi {
     Position next = position;
     move(next, position.squares[player][slot], target);
     return !is_attacked(next, player);
-  }
-
-  static int strength(const Position& position, int player) {
-    // K A B N R C P; a soldier is worth twice as much across the river.
-    static constexpr std::array<int, 7> kValues = {0, 200, 200, 400, 900, 450, 100};
-    static constexpr int kCrossed = 100, kPerFileToCentre = 5, kPerRank = 5;
-    int sum = 0;
-    for (int slot = 0; slot < kNumSlots; ++slot) {
-      if (!position.is_on_board(player, slot)) continue;
-      const int square = turned(position.squares[player][slot], player), piece = kPieces[slot];
-      const int rank = square / 9, centrality = 4 - std::abs(square % 9 - 4);
-      sum += kValues[piece];
-      if (piece == N || piece == R) {
-        sum += kPerFileToCentre * centrality + kPerRank * std::min(rank, 7);
-      } else if (piece == C) {
-        sum += kPerFileToCentre * centrality;
-      } else if (piece == P && rank >= 5) {
-        sum += kCrossed + (rank == 9 ? -kCrossed : 3 * kPerFileToCentre * centrality);
-      }
-    }
-    return sum;
   }
 
   static void read_board(Position& position, std::string_view text) {
