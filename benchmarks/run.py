@@ -79,7 +79,6 @@ ROWS = [
         "MCTS with random rollouts, from the start",
         "mcts:dobutsu_v0", None, "simulations/s", "200,000",
     ),
-    Row("minimax, depth 10 from the start", "minimax", None, "nodes/s", ""),
     Row(
         "AlphaZero search, batch 64, 32 simulations, network included",
         "alphazero", "alphazero_mctx", "simulations/s", "3 times", "mctx + Pgx, same network size",
@@ -126,6 +125,21 @@ ROWS = [
                     ("Medieval battle", "medieval_battle_v0"),
                 )
             ),
+        )
+    ),
+    *(
+        Row(
+            f"{name}: minimax, the start and middle games",
+            f"minimax:{game}", None, "nodes/s", "1,500,000",
+        )
+        for name, game in (
+            ("Dobutsu", "dobutsu_v0"),
+            ("Xiangqi", "xiangqi_v0"),
+            ("Drakoburg", "drakoburg_v0"),
+            ("Gothic draughts", "gothic_draughts_v0"),
+            ("Ossetian draughts", "ossetian_draughts_v0"),
+            ("Knight draughts", "knight_draughts_v0"),
+            ("Medieval battle", "medieval_battle_v0"),
         )
     ),
     *(

@@ -283,12 +283,14 @@ def state_openspiel_observed(game_id: str) -> Work:
     return state_openspiel(game_id, is_observed=True)
 
 
-def minimax() -> Work:
+def minimax(game_id: str, nodes: int = 50_000) -> Work:
+    """Search the start and positions after 20 random turns; quiescence counts."""
     import deskovky as dk
     from deskovky import _core
 
-    state = dk.game("dobutsu_v0").state()
-    return lambda: _core.minimax(state, depth=10).nodes
+    games = dk.make_vec(game_id, 8, seed=0, opening_turns=20)
+    states = [dk.game(game_id).state(), *(games.state(i) for i in range(8))]
+    return lambda: sum(_core.minimax(state, nodes=nodes).nodes for state in states)
 
 
 def alphazero() -> Work:

@@ -315,17 +315,21 @@ class MinimaxResult:
 
     @property
     def nodes(self) -> int:
-        """How many positions were visited."""
+        """How many positions were visited, those of quiescence included."""
+
+    @property
+    def table_bytes(self) -> int:
+        """The size of the transposition table in the end."""
 
     @property
     def principal_variation(self) -> list[int]:
         """The best play of both, as actions, `action` first."""
 
-def minimax(state: deskovky.envs.protocol.State, *, depth: int | None = None, nodes: int | None = None, time_ms: float | None = None, seed: int = 0, table_mb: int = 16) -> MinimaxResult:
+def minimax(state: deskovky.envs.protocol.State, *, depth: int | None = None, nodes: int | None = None, time_ms: float | None = None, seed: int = 0, table_mb: int = 16, weights: Sequence[int] | None = None) -> MinimaxResult:
     """
     Search a state by iterative deepening alpha-beta, until the first limit.
 
-    `depth` is in turns. The first turn is always searched. `seed` decides between equal actions. `table_mb` bounds the transposition table. Raises IllegalActionError if the game is over, ConfigurationError for a limit out of range or none.
+    `depth` is in turns; without it late quiet actions are searched less deep. The first turn is always searched. `seed` decides between equal actions. `table_mb` bounds the transposition table in MiB. `weights`: those of `evaluation_weights`, in that order, or others. Raises IllegalActionError if the game is over, ConfigurationError for a limit out of range or none and for weights that do not fit.
     """
 
 def check_minimax_options(*, depth: int | None, nodes: int | None, time_ms: float | None, table_mb: int) -> None:
@@ -402,6 +406,21 @@ def greedy_actions(state: deskovky.envs.protocol.State) -> numpy.typing.NDArray[
 def evaluate(state: deskovky.envs.protocol.State) -> int:
     """
     Return what minimax thinks of an unfinished position without looking ahead: hundredths of the weakest piece, for the player to move.
+    """
+
+def quiescence(state: deskovky.envs.protocol.State) -> int:
+    """
+    Return what minimax thinks of a position where its depth is used up: as `evaluate`, but captures and other urgent actions are followed until the position is quiet. A win after n turns is 999,000 - n. Raises IllegalActionError if the game is over.
+    """
+
+def evaluation_weights(state: deskovky.envs.protocol.State) -> dict[str, int]:
+    """
+    Return what the evaluation of the state's game counts, and what one of it is worth in hundredths of the weakest piece.
+    """
+
+def evaluation_features(state: deskovky.envs.protocol.State) -> numpy.typing.NDArray[numpy.int32]:
+    """
+    Return how many of each term of `evaluation_weights` the player to move has more than the enemy: [terms] int32. Times the weights they are `evaluate`.
     """
 
 class GumbelSearch:
