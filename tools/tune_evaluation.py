@@ -6,7 +6,7 @@
    Quiet positions are kept with the game's result.
 2. A logistic regression (known as Texel tuning among chess programmers) predicts the result from
    the features of a position. A weak pull towards the old weights keeps rare features in place.
-   The weights are scaled so that the weakest piece is 100 again.
+   The weights are scaled to predict as surely as the old ones.
 3. The new weights play the old ones with equally many nodes, paired and colour-swapped.
 
 With --write the new weights go into the game's header, if they scored better; build again then.
@@ -74,37 +74,53 @@ def play(
     return np.array(features, float), np.array(results, float)
 
 
+def cross_entropy(logits: Vector, results: Vector) -> float:
+    """Return the mean cross-entropy of the results, 0 to 1, under predictions as logits."""
+    return float((np.logaddexp(0, logits) - results * logits).mean())
+
+
 def fit(features: Vector, results: Vector, prior: Vector, pull: float) -> Vector:
-    """Return the weights of a logistic regression, by Newton's method.
+    """Return the weights of a logistic regression, by Newton's method with shortened steps.
 
     features: `[N, terms]`; results: `[N]`, 0 to 1; prior: `[terms]`, where `pull` pulls to.
     """
-    weights = prior.copy()
-    strength = pull * (features**2).sum(axis=0) + 1e-6
-    for _ in range(30):
-        expected = 1 / (1 + np.exp(-features @ weights))
-        gradient = features.T @ (expected - results) + strength * (weights - prior)
-        curvature = (features.T * (expected * (1 - expected))) @ features + np.diag(strength)
-        step = np.linalg.solve(curvature, gradient)
-        weights = weights - step
-        if np.abs(step).max() < 1e-6:
+    strength = pull * (features**2).mean(axis=0) + 1e-12
+
+    def cost(weights: Vector) -> float:
+        pulled = float(strength @ (weights - prior) ** 2) / 2
+        return cross_entropy(features @ weights, results) + pulled
+
+    weights = prior
+    for _ in range(50):
+        expected = 1 / (1 + np.exp(-np.clip(features @ weights, -30, 30)))
+        gradient = features.T @ (expected - results) / len(results) + strength * (weights - prior)
+        curvature = (features.T * (expected * (1 - expected))) @ features / len(results)
+        step = np.linalg.solve(curvature + np.diag(strength), gradient)
+        size = 1.0
+        while size > 1e-6 and cost(weights - size * step) > cost(weights):
+            size /= 2
+        if size <= 1e-6:
             break
+        weights = weights - size * step
     return weights
 
 
+def scale_of(advantage: Vector, results: Vector) -> float:
+    """Return the factor that turns an advantage `[N]` into the best logits."""
+    return float(fit(advantage[:, None], results, np.array([0.001]), 0.0)[0])
+
+
 def tuned(features: Vector, results: Vector, old: list[int]) -> list[int]:
-    """Return new weights in place of `old`, of which the first 100 is the weakest piece."""
-    advantage = features @ np.array(old, float)
-    scale = fit(advantage[:, None], results, np.array([0.005]), 0.0)[0]
+    """Return new weights in place of `old`, for logits of the same scale."""
+    scale = scale_of(features @ np.array(old, float), results)
     fitted = fit(features, results, scale * np.array(old, float), PULL)
-    return [round(100 * weight / fitted[old.index(100)]) for weight in fitted]
+    return [round(weight / scale) for weight in fitted]
 
 
 def loss(features: Vector, results: Vector, weights: list[int]) -> float:
     """Return the mean cross-entropy of the results, at the best scale."""
     advantage = features @ np.array(weights, float)
-    logits = advantage * fit(advantage[:, None], results, np.array([0.005]), 0.0)[0]
-    return float((np.logaddexp(0, logits) - results * logits).mean())
+    return cross_entropy(advantage * scale_of(advantage, results), results)
 
 
 def write(game: dk.Game, names: list[str], weights: list[int]) -> None:

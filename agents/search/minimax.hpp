@@ -158,9 +158,10 @@ class MinimaxSearch {
       iteration_ = depth;
       full_depth_ = limits_.depth ? depth : depth - depth / 3;
       const int score = search_root(result.score);
-      // What a broken-off iteration found to be better than the best action so far is better.
+      // What a broken-off iteration found best so far is better than the action before, unless it
+      // loses: then the rest might not.
       const auto& line = frame(0).line;
-      if (is_stopped_ && line.empty()) break;
+      if (is_stopped_ && (line.empty() || score < -Minimax::kGuess)) break;
       result.action = line[0];
       result.score = score;
       result.principal_variation = line;
