@@ -47,6 +47,7 @@ from deskovky.errors import (
     UnknownGameError,
 )
 from deskovky.train.alphazero import Args, Job, Learner, play, simulations_at, train
+from deskovky.train.arena import arena
 
 QUIET = Console(file=io.StringIO())
 
@@ -755,18 +756,25 @@ def test_damaged_runs_are_refused_by_name(tmp_path):
 
 def test_training_measures_strength_and_writes_curves(tmp_path):
     shown = io.StringIO()
-    args = small_args(tmp_path, iterations=3, eval_every=1, tensorboard=True)
+    ladder = tmp_path / "ladder"
+    arena("dobutsu_v0", ["random", "greedy"], 20, out=ladder)
+    args = small_args(
+        tmp_path / "run",
+        iterations=3,
+        eval_every=1,
+        tensorboard=True,
+        ladder=str(ladder / "arena.json"),
+    )
     best = train(args, Console(file=shown, width=200))
     assert "against best.pt" in shown.getvalue() and "against random" in shown.getvalue()
-    assert "iteration 3" in shown.getvalue()
+    assert "iteration 3" in shown.getvalue() and ", Elo " in shown.getvalue()
     assert dk.agent(f"alphazero:{best}?simulations=2").act(dk.game("dobutsu").state()) >= 0
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    events = EventAccumulator(str(tmp_path / "tensorboard"))
+    events = EventAccumulator(str(tmp_path / "run" / "tensorboard"))
     events.Reload()
-    names = events.Tags()["scalars"]
-    for name in ("loss/policy", "loss/value", "speed/positions_per_second", "score/random"):
-        assert name in names
+    names = {"loss/policy", "loss/value", "speed/positions_per_second", "score/random", "score/elo"}
+    assert names <= set(events.Tags()["scalars"])
     assert [event.step for event in events.Scalars("replay/positions")] == [1, 2, 3]
 
 

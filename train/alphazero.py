@@ -29,7 +29,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -165,6 +165,9 @@ class Args:
     """random turns that open each game of a match"""
     eval_opponents: tuple[str, ...] = ("random", "greedy", "minimax:depth=2")
     """agent specs to measure strength against, besides the best network so far"""
+    ladder: str | None = None
+    """ratings of such agents, a file of `deskovky arena` such as results/ladder/dobutsu_v0.json:
+    the network is rated on their scale"""
     tensorboard: bool = True
     """write curves for TensorBoard"""
 
@@ -174,7 +177,7 @@ BUDGET_OPTIONS = {"out", "minutes", "iterations", "resume", "ray_address", "ray_
 
 FREE_OPTIONS = {
     "device", "eval_every", "eval_games", "eval_simulations", "eval_opening_turns",
-    "eval_opponents", "tensorboard",
+    "eval_opponents", "ladder", "tensorboard",
 }  # fmt: skip
 """Options that a resumed run may change: no weights depend on them."""
 
@@ -422,6 +425,8 @@ class Run:
     """Positions of all games finished so far."""
     num_batches: int = 0
     """Gradient steps made so far."""
+    ladder: Mapping[str, float] = field(default_factory=dict)
+    """The Elo of agents, to measure strength by."""
 
     @property
     def last(self) -> Path:
@@ -519,6 +524,7 @@ def start_run(args: Args, num_workers: int) -> Run:
         learner=Learner(args, network_config(game, args.network, args.width, args.num_blocks)),
         replay=make_replay(args, game),
         games=[[] for _ in range(args.num_workers)],
+        ladder=make_ladder(args, game),
     )
     args.out.mkdir(parents=True, exist_ok=True)
     run.save_last()
@@ -560,6 +566,7 @@ def resume_run(args: Args) -> Run:
                 unpack({name: tensor.numpy() for name, tensor in packed.items()})
                 for packed in checkpoint["games"]
             ],
+            ladder=make_ladder(args, game),
         )
         run.replay.capacity = replay_capacity(args, run.num_positions)
         first = run.iteration - checkpoint["num_replay_files"] + 1
@@ -586,6 +593,8 @@ def merge_args(args: Args, saved: dict[str, Any]) -> Args:
     for option in fields(Args):
         if option.name in BUDGET_OPTIONS:
             continue
+        if option.name not in saved and option.name in FREE_OPTIONS:
+            continue
         if option.name not in saved:
             raise ConfigurationError(
                 f"the run in {args.out} is of another version: it knows no {option.name}"
@@ -599,6 +608,13 @@ def merge_args(args: Args, saved: dict[str, Any]) -> Args:
                 "change it"
             )
     return replace(args, **merged)
+
+
+def make_ladder(args: Args, game: Game) -> Mapping[str, float]:
+    """Return the ratings to measure strength by. Raises CheckpointError."""
+    from deskovky.train.arena import read_ladder
+
+    return read_ladder(args.ladder, game) if args.ladder else {}
 
 
 def make_replay(args: Args, game: Game) -> Replay:
@@ -835,6 +851,7 @@ def make_agent(spec: str) -> Any:
 
 def measure(run: Run, opponents: Sequence[Any], writer: Any, console: Console) -> None:
     """Play last.pt against best.pt, which it replaces unless it loses, and against opponents."""
+    from deskovky.train.arena import elo_on_ladder
     from deskovky.train.evaluate import evaluate
     from deskovky.train.meter import scalars
 
@@ -845,6 +862,7 @@ def measure(run: Run, opponents: Sequence[Any], writer: Any, console: Console) -
 
     candidate, best = load(run.last), load(run.best)
     shown = []
+    matches = []
     for opponent in (best, *opponents):
         name = "best.pt" if opponent is best else opponent.name
         match = evaluate(
@@ -860,6 +878,12 @@ def measure(run: Run, opponents: Sequence[Any], writer: Any, console: Console) -
         shown.append(f"{match.score:.0%} against {name}")
         if writer is not None:
             writer.add_scalar(f"score/{name}", match.score, run.iteration)
+        matches.append(match)
+    elo = elo_on_ladder(run.ladder, matches)
+    if elo is not None:
+        shown.append(f"Elo {elo:.0f}")
+        if writer is not None:
+            writer.add_scalar("score/elo", elo, run.iteration)
     if writer is not None:
         for name, value in scalars(run.game, candidate).items():  # where perfect play is known
             writer.add_scalar(name, value, run.iteration)
