@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deskovky.envs.protocol import Game, State
+from deskovky.envs.protocol import Game, State, Termination
 from deskovky.envs.support import (
     MAX_OPENING_TURNS,
     MAX_REDRAWS,
@@ -19,6 +19,7 @@ from deskovky.errors import ConfigurationError, IllegalActionError
 MAX_NUM_ENVS = 2**24
 MAX_NUM_THREADS = 1024
 MAX_SEED = 2**64 - 1
+TERMINATIONS = list(Termination)
 
 
 class PythonVectorEngine:
@@ -55,6 +56,7 @@ class PythonVectorEngine:
         self.rewards = np.zeros((num_envs, 2), np.float32)
         self.terminated = np.zeros(num_envs, np.bool_)
         self.truncated = np.zeros(num_envs, np.bool_)
+        self.termination = np.zeros(num_envs, np.int8)
         self.reset(seed)
 
     def reset(self, seed: int | None = None, mask: NDArray[np.bool_] | None = None) -> None:
@@ -125,6 +127,7 @@ class PythonVectorEngine:
             self.rewards,
             self.terminated,
             self.truncated,
+            self.termination,
         ):
             array.flags.writeable = is_writeable
 
@@ -144,6 +147,7 @@ class PythonVectorEngine:
     def _clear_step(self, i: int) -> None:
         self.rewards[i] = 0
         self.terminated[i] = self.truncated[i] = False
+        self.termination[i] = 0
 
     def _step(self, i: int, action: int) -> None:
         state = self._states[i]
@@ -155,6 +159,7 @@ class PythonVectorEngine:
                 self.rewards[i] = state.returns()
                 self.truncated[i] = state.outcome.is_truncation
                 self.terminated[i] = not state.outcome.is_truncation
+                self.termination[i] = 1 + TERMINATIONS.index(state.outcome.termination)
                 if self._autoreset == "same_step":
                     self.final_observations[i] = state.observation()
                     self._restart(i)

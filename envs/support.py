@@ -95,7 +95,11 @@ def check_integer(name: str, value: object, low: int, high: int) -> None:
     except TypeError:
         is_good = False
     if not is_good:
-        raise ConfigurationError(f"{name} = {value!r}: expected an integer from {low} to {high}")
+        try:
+            shown = repr(value)
+        except ValueError:  # Python refuses to print 10**5000
+            shown = "a long int"
+        raise ConfigurationError(f"{name} = {shown}: expected an integer from {low} to {high}")
 
 
 def observation_space(game: Game) -> spaces.Space[NDArray[np.float32]]:

@@ -61,6 +61,11 @@ class VectorEngine(Protocol):
         """`[N]`, true where this step reached `max_turns`."""
         ...
 
+    @property
+    def termination(self) -> NDArray[np.int8]:
+        """`[N]`, why this step ended the game: n for the n-th `Termination`, 0 if it did not."""
+        ...
+
     def reset(self, seed: int | None = None, mask: NDArray[np.bool_] | None = None) -> None:
         """Start the games of `mask` anew, or all; with `seed`, all random streams too."""
         ...
@@ -133,8 +138,10 @@ class VectorEnv:
     `reset` and `step` return what a Gymnasium vector environment returns, but for two players:
     observations `[N, planes, ranks, files]` float32, each seen by the player to move; rewards
     `[N, 2]` float32 of player 0 and player 1; terminated and truncated, `[N]` bool; and an info
-    with ``"legal_action_mask"`` `[N, num_actions]` bool (all false for a game that is over) and
-    ``"to_move"`` `[N]` int8. The same arrays are attributes.
+    with ``"legal_action_mask"`` `[N, num_actions]` bool (all false for a game that is over),
+    ``"to_move"`` `[N]` int8 and ``"termination"`` `[N]` int8, the rule by which this step ended the
+    game: n means ``list(Termination)[n - 1]``, 0 that it did not end. The same arrays are
+    attributes.
     """
 
     def __init__(
@@ -165,6 +172,7 @@ class VectorEnv:
         self.rewards = self.engine.rewards
         self.terminated = self.engine.terminated
         self.truncated = self.engine.truncated
+        self.termination = self.engine.termination
 
     def reset(
         self, seed: int | None = None, mask: NDArray[np.bool_] | None = None
@@ -227,6 +235,7 @@ class VectorEnv:
         return {
             "legal_action_mask": self._own(self.legal_action_mask),
             "to_move": self._own(self.to_move),
+            "termination": self._own(self.termination),
         }
 
     def _own(self, array: NDArray[Any]) -> NDArray[Any]:

@@ -14,8 +14,10 @@ class ActionSet {
  public:
   void add(Action action) {
     const int word = action / 64;
-    words_[word] |= std::uint64_t{1} << (action % 64);
-    used_[word / 64] |= std::uint64_t{1} << (word % 64);
+    const std::uint64_t bit = std::uint64_t{1} << (action % 64);
+    std::uint64_t& used = used_[word / 64];
+    words_[word] = (words_[word] & -(used >> (word % 64) & 1)) | bit;  // no branch
+    used |= std::uint64_t{1} << (word % 64);
   }
 
   // Appends the actions to `list`.
@@ -33,7 +35,7 @@ class ActionSet {
  private:
   static constexpr int kNumWords = (kNumActions + 63) / 64;
 
-  std::array<std::uint64_t, kNumWords> words_ = {};
+  std::array<std::uint64_t, kNumWords> words_;                  // only the used ones are set
   std::array<std::uint64_t, (kNumWords + 63) / 64> used_ = {};  // the words that are not 0
 };
 

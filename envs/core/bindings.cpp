@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <limits>
 
 #include "core/any.hpp"
 #include "core/interrupt.hpp"
@@ -45,6 +46,80 @@ void translate(const char* name) {
       const_cast<char*>(name));
 }
 
+// How messages show a value: its repr, unless that is endless or fails, as of 10**5000.
+std::string shown(nb::handle value) {
+  constexpr std::size_t kMost = 60;
+  const nb::object repr = nb::steal(PyObject_Repr(value.ptr()));
+  const char* text = repr.is_valid() ? PyUnicode_AsUTF8AndSize(repr.ptr(), nullptr) : nullptr;
+  PyErr_Clear();
+  if (text && std::strlen(text) <= kMost) return text;
+  return std::string(text ? "a long " : "an unprintable ") +
+         nb::cast<std::string>(value.type().attr("__name__"));
+}
+
+// Reads an action from any Python or NumPy integer. One beyond 64 bits is as illegal as any other.
+long long read_action(nb::handle action) {
+  const nb::object integer = nb::steal(PyNumber_Index(action.ptr()));
+  const long long value = integer.is_valid() ? PyLong_AsLongLong(integer.ptr()) : -1;
+  if (value == -1 && PyErr_Occurred()) {
+    PyErr_Clear();
+    throw IllegalActionError("action " + shown(action) +
+                             (integer.is_valid() ? " is out of range" : " is not an integer"));
+  }
+  return value;
+}
+
+// Reads an option from any Python or NumPy integer; throws ConfigurationError unless it lies in
+// [least, most].
+template <class T>
+T read_integer(const char* name, nb::handle value, T least, T most) {
+  const nb::object integer =
+      PyBool_Check(value.ptr()) ? nb::object() : nb::steal(PyNumber_Index(value.ptr()));
+  T number = 0;
+  const bool is_read = integer.is_valid() && nb::try_cast(integer, number);
+  PyErr_Clear();
+  if (is_read && least <= number && number <= most) return number;
+  throw ConfigurationError(std::string(name) + " = " + shown(value) +
+                           ": expected an integer from " + std::to_string(least) + " to " +
+                           std::to_string(most));
+}
+
+std::uint64_t read_seed(nb::handle seed) {
+  return read_integer<std::uint64_t>("seed", seed, 0, ~std::uint64_t{0});
+}
+
+int read_player(nb::handle player) { return read_integer("player", player, 0, 1); }
+
+// Reads a text. What is no character of any move or FEN (NUL, half a surrogate pair) becomes its
+// escape, so that it is refused like any other and a message can show it.
+template <class Error>
+std::string read_text(const std::string& what, nb::handle text) {
+  if (!PyUnicode_Check(text.ptr())) throw Error(what + " is a text, not " + shown(text));
+  const nb::object bytes =
+      nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace"));
+  char* data = nullptr;
+  Py_ssize_t size = 0;
+  if (!bytes.is_valid() || PyBytes_AsStringAndSize(bytes.ptr(), &data, &size) != 0) {
+    throw nb::python_error();
+  }
+  std::string read;
+  for (const char c : std::string_view(data, size)) {
+    if (c)
+      read += c;
+    else
+      read += "\\x00";
+  }
+  return read;
+}
+
+std::optional<std::string> read_fen(nb::handle fen) {
+  if (fen.is_none()) return std::nullopt;
+  if (!PyUnicode_Check(fen.ptr())) throw FenError("fen", "is a text, not " + shown(fen));
+  return read_text<IllegalActionError>("a FEN", fen);
+}
+
+std::string read_move(nb::handle text) { return read_text<IllegalActionError>("a move", text); }
+
 int index_of(std::string_view what, const std::optional<std::string>& name,
              const std::vector<std::string_view>& names) {
   if (!name) return 0;
@@ -63,15 +138,10 @@ std::vector<std::string_view> setup_names(const GameInfo& info) {
 }
 
 std::shared_ptr<AnyGame> make_game(const std::string& id, const std::optional<std::string>& ruleset,
-                                   const std::optional<std::string>& setup,
-                                   std::optional<long long> max_turns, const std::string& view) {
+                                   const std::optional<std::string>& setup, nb::object max_turns,
+                                   const std::string& view) {
   if (view != "relative" && view != "absolute") {
     throw ConfigurationError("view = '" + view + "': expected 'relative' or 'absolute'");
-  }
-  constexpr long long kMost = 1'000'000;
-  if (max_turns && (*max_turns < 1 || *max_turns > kMost)) {
-    throw ConfigurationError("max_turns = " + std::to_string(*max_turns) +
-                             ": expected a number from 1 to " + std::to_string(kMost));
   }
   std::shared_ptr<AnyGame> game;
   for_each_game([&]<class G>() {
@@ -80,7 +150,8 @@ std::shared_ptr<AnyGame> make_game(const std::string& id, const std::optional<st
     const GameOptions options = {
         .ruleset = index_of("ruleset", ruleset, {info.rulesets.begin(), info.rulesets.end()}),
         .setup = index_of("setup", setup, setup_names(info)),
-        .max_turns = static_cast<int>(max_turns.value_or(info.max_turns)),
+        .max_turns = max_turns.is_none() ? info.max_turns
+                                         : read_integer("max_turns", max_turns, 1, 1'000'000),
     };
     game = std::make_shared<GameOf<G>>(options, view == "absolute");
   });
@@ -115,18 +186,6 @@ nb::object outcome_to_python(const Outcome& outcome) {
       winner, python_class("deskovky.envs.protocol", "Termination")(std::string(name)));
 }
 
-// Reads an action from any Python or NumPy integer. One beyond 64 bits is as illegal as any other.
-long long read_action(nb::handle action) {
-  const nb::object integer = nb::steal(PyNumber_Index(action.ptr()));
-  const long long value = integer.is_valid() ? PyLong_AsLongLong(integer.ptr()) : -1;
-  if (value == -1 && PyErr_Occurred()) {
-    PyErr_Clear();
-    throw IllegalActionError("action " + std::string(nb::repr(action).c_str()) +
-                             (integer.is_valid() ? " is out of range" : " is not an integer"));
-  }
-  return value;
-}
-
 nb::object legal_actions(const AnyState& state) {
   const ActionList& list = state.legal_actions();
   return new_array<std::int32_t>({static_cast<std::size_t>(list.size())}, [&](std::int32_t* data) {
@@ -143,22 +202,20 @@ nb::object legal_action_mask(const AnyState& state) {
   });
 }
 
-nb::object observation(const AnyState& state, std::optional<int> player) {
-  if (player && *player != 0 && *player != 1) {
-    throw ConfigurationError("player = " + std::to_string(*player) + ": expected 0 or 1");
-  }
+nb::object observation(const AnyState& state, nb::handle player) {
+  const int viewer = player.is_none() ? state.to_move() : read_player(player);
   const GameInfo& info = state.game->info;
   return new_array<float>(
       {static_cast<std::size_t>(state.game->num_observation_planes()),
        static_cast<std::size_t>(info.num_ranks), static_cast<std::size_t>(info.num_files)},
-      [&](float* data) { state.write_observation(player.value_or(state.to_move()), data); });
+      [&](float* data) { state.write_observation(viewer, data); });
 }
 
 // Pickling: the game, the start and the steps, replayed and checked on loading.
-std::unique_ptr<AnyState> restore_state(const AnyGame& game, const std::string& start_fen,
-                                        const std::vector<int>& actions) {
-  auto state = game.new_state(start_fen);
-  for (const int action : actions) state->apply(action);
+std::unique_ptr<AnyState> restore_state(const AnyGame& game, nb::handle start_fen,
+                                        nb::iterable actions) {
+  auto state = game.new_state(read_fen(start_fen));
+  for (const nb::handle action : actions) state->apply(read_action(action));
   return state;
 }
 
@@ -289,21 +346,22 @@ void register_game(nb::module_& module) {
           nb::sig("def mirror_actions(self) -> numpy.typing.NDArray[numpy.int32] | None"))
       .def(
           "state",
-          [](const AnyGame& game, std::optional<std::string> fen) { return game.new_state(fen); },
-          "fen"_a = nb::none(), "Return a new state at the start, or at `fen`; raises FenError.")
+          [](const AnyGame& game, nb::object fen) { return game.new_state(read_fen(fen)); },
+          "fen"_a = nb::none(), nb::sig("def state(self, fen: str | None = None) -> State"),
+          "Return a new state at the start, or at `fen`; raises FenError.")
       .def(
           "perft",
-          [](const AnyGame& game, long long depth, std::optional<std::string> fen) {
+          [](const AnyGame& game, nb::object depth, nb::object fen) {
             constexpr int kDeepest = 63;
-            if (depth < 0 || depth > kDeepest) {
-              throw ConfigurationError("depth = " + std::to_string(depth) + ": expected 0 to " +
-                                       std::to_string(kDeepest));
-            }
+            const int num_turns = read_integer("depth", depth, 0, kDeepest);
+            const auto text = read_fen(fen);
             Interrupt interrupt;
             const nb::gil_scoped_release release;
-            return game.perft(static_cast<int>(depth), fen, [&] { interrupt.check(); });
+            return game.perft(num_turns, text, [&] { interrupt.check(); });
           },
-          "depth"_a, "fen"_a = nb::none(), "Count the sequences of exactly `depth` turns.")
+          nb::arg("depth").none(), "fen"_a = nb::none(),
+          nb::sig("def perft(self, depth: int, fen: str | None = None) -> int"),
+          "Count the sequences of exactly `depth` turns.")
       .def(
           "__eq__",
           [](const AnyGame& game, nb::handle other) {
@@ -385,22 +443,34 @@ void register_state(nb::module_& module) {
           nb::arg("action").none(),
           nb::sig("def action_to_text(self, action: typing.SupportsIndex) -> str"),
           "Return the move text of one step.")
-      .def("action_from_text", &AnyState::action_from_text, "text"_a,
-           "Return the legal action with that text; raises IllegalActionError.")
-      .def("turns", &AnyState::turns, "limit"_a = nb::none(),
-           "Return the legal turns as text, at most `limit`.")
-      .def("push", &AnyState::push, "turn"_a,
-           "Make a whole turn given as text; raises IllegalActionError and changes nothing.")
+      .def(
+          "action_from_text",
+          [](const AnyState& state, nb::object text) {
+            return state.action_from_text(read_move(text));
+          },
+          nb::arg("text").none(), nb::sig("def action_from_text(self, text: str) -> int"),
+          "Return the legal action with that text; raises IllegalActionError.")
+      .def(
+          "turns",
+          [](const AnyState& state, nb::object limit) {
+            if (limit.is_none()) return state.turns({});
+            constexpr long long kMost = std::numeric_limits<long long>::max();
+            return state.turns(read_integer<long long>("limit", limit, 0, kMost));
+          },
+          "limit"_a = nb::none(), nb::sig("def turns(self, limit: int | None = None) -> list[str]"),
+          "Return the legal turns as text, at most `limit`.")
+      .def(
+          "push", [](AnyState& state, nb::object turn) { state.push(read_move(turn)); },
+          nb::arg("turn").none(), nb::sig("def push(self, turn: str) -> None"),
+          "Make a whole turn given as text; raises IllegalActionError and changes nothing.")
       .def("key", &AnyState::key, "Return the 64-bit repetition key of the position.")
       .def(
           "num_pieces",
-          [](const AnyState& state, int player) {
-            if (player != 0 && player != 1) {
-              throw ConfigurationError("player = " + std::to_string(player) + ": expected 0 or 1");
-            }
-            return state.num_pieces(player);
+          [](const AnyState& state, nb::object player) {
+            return state.num_pieces(read_player(player));
           },
-          "player"_a, "Return how many pieces `player` has on the board.")
+          nb::arg("player").none(), nb::sig("def num_pieces(self, player: int) -> int"),
+          "Return how many pieces `player` has on the board.")
       .def(
           "svg",
           [](nb::handle self, const nb::kwargs& options) {
@@ -443,22 +513,13 @@ void register_vector_engine(nb::module_& module) {
                     "N games stepped by native threads into arrays that the next call overwrites.")
       .def(
           "__init__",
-          [](Bound* self, const AnyGame& game, long long num_envs, long long num_threads,
-             std::uint64_t seed, const std::string& autoreset, long long opening_turns) {
-            const auto check = [](const char* name, long long value, int least, int most) {
-              if (value < least || value > most) {
-                throw ConfigurationError(std::string(name) + " = " + std::to_string(value) +
-                                         ": expected " + std::to_string(least) + " to " +
-                                         std::to_string(most));
-              }
-            };
-            check("num_envs", num_envs, 1, 1 << 24);
-            check("num_threads", num_threads, 1, 1024);
-            check("opening_turns", opening_turns, 0, 1000);
-            VectorOptions options = {.num_envs = static_cast<int>(num_envs),
-                                     .num_threads = static_cast<int>(num_threads),
-                                     .seed = seed,
-                                     .opening_turns = static_cast<int>(opening_turns)};
+          [](Bound* self, const AnyGame& game, nb::object num_envs, nb::object num_threads,
+             nb::object seed, const std::string& autoreset, nb::object opening_turns) {
+            VectorOptions options = {
+                .num_envs = read_integer("num_envs", num_envs, 1, 1 << 24),
+                .num_threads = read_integer("num_threads", num_threads, 1, 1024),
+                .seed = read_seed(seed),
+                .opening_turns = read_integer("opening_turns", opening_turns, 0, 1000)};
             if (autoreset == "next_step")
               options.autoreset = Autoreset::kNextStep;
             else if (autoreset == "same_step")
@@ -469,11 +530,18 @@ void register_vector_engine(nb::module_& module) {
               throw ConfigurationError("autoreset = '" + autoreset +
                                        "': expected 'next_step', 'same_step' or 'disabled'");
             }
-            auto engine = game.new_vector_engine(options);
-            new (self) Bound{std::move(engine), {}};
+            try {
+              new (self) Bound{game.new_vector_engine(options), {}};
+            } catch (const std::bad_alloc&) {
+              throw ConfigurationError("num_envs = " + std::to_string(options.num_envs) +
+                                       ": so many games do not fit the memory");
+            }
           },
-          "game"_a, "num_envs"_a, "num_threads"_a = 1, "seed"_a = 0, "autoreset"_a = "next_step",
-          "opening_turns"_a = 0)
+          "game"_a, nb::arg("num_envs").none(), nb::arg("num_threads").none() = 1,
+          nb::arg("seed").none() = 0, "autoreset"_a = "next_step",
+          nb::arg("opening_turns").none() = 0,
+          nb::sig("def __init__(self, game: Game, num_envs: int, num_threads: int = 1, "
+                  "seed: int = 0, autoreset: str = 'next_step', opening_turns: int = 0) -> None"))
       .def_prop_ro(
           "game",
           [](const Bound& bound) { return std::const_pointer_cast<AnyGame>(bound.engine->game); })
@@ -536,16 +604,27 @@ void register_vector_engine(nb::module_& module) {
           },
           nb::sig("def truncated(self) -> numpy.typing.NDArray[numpy.bool_]"),
           "[N] bool: the cap max_turns ended the game in this step.")
+      .def_prop_ro(
+          "termination",
+          [](nb::handle self) {
+            const auto& bound = *nb::cast<const Bound*>(self);
+            return view(self, bound.engine->arrays().termination.data(), {num_envs(bound)});
+          },
+          nb::sig("def termination(self) -> numpy.typing.NDArray[numpy.int8]"),
+          "[N] int8: why this step ended the game, 0 where it did not.")
       .def(
           "reset",
-          [](Bound& bound, std::optional<std::uint64_t> seed, std::optional<Input> mask) {
+          [](Bound& bound, nb::object seed, std::optional<Input> mask) {
+            const auto new_seed = seed.is_none() ? std::nullopt : std::optional(read_seed(seed));
             const auto copy = read_mask(mask, "mask", static_cast<int>(num_envs(bound)));
             const Busy busy(bound);
             const nb::gil_scoped_release release;
-            if (seed) bound.engine->seed(*seed);
+            if (new_seed) bound.engine->seed(*new_seed);
             bound.engine->reset(as_span(copy, num_envs(bound)));
           },
           "seed"_a = nb::none(), "mask"_a = nb::none(),
+          nb::sig("def reset(self, seed: int | None = None, mask: "
+                  "numpy.typing.NDArray[numpy.bool_] | None = None) -> None"),
           "Start all games anew, or those where `mask`, [N] bool, is true.")
       .def(
           "step",

@@ -285,21 +285,20 @@ struct DraughtsBoard : SquareSets {
     for_each_square(squares, [&](int square) { list.push_back(plane * kNumSquares + square); });
   }
 
-  // Writes the planes of own and enemy pieces by kind and that of the piece that must go on, clears
-  // the rest of all `num_planes`, and returns where that rest begins.
-  static float* write_pieces(const Position& position, int player, int num_planes, float* out) {
-    std::fill_n(out, num_planes * kNumSquares, 0.0f);
-    for (int kind = 0; kind < kNumKinds; ++kind, out += kNumSquares) {
-      for_each_square(position.sides[player].pieces[kind], [&](int square) { out[square] = 1.0f; });
-    }
-    for (int kind = 0; kind < kNumKinds; ++kind, out += kNumSquares) {
+  // Writes own and enemy pieces by kind and the piece that must go on; returns the next plane.
+  static int write_pieces(const Position& position, int player, Planes& planes) {
+    constexpr int kPending = 2 * kNumKinds;
+    for (int kind = 0; kind < kNumKinds; ++kind) {
+      for_each_square(position.sides[player].pieces[kind],
+                      [&](int square) { planes.mark(kind, square); });
       for_each_square(position.sides[1 - player].pieces[kind],
-                      [&](int square) { out[turned(square)] = 1.0f; });
+                      [&](int square) { planes.mark(kNumKinds + kind, turned(square)); });
     }
     if (position.is_turn_open()) {
-      out[position.to_move() == player ? position.pending : turned(position.pending)] = 1.0f;
+      const bool is_own = position.to_move() == player;
+      planes.mark(kPending, is_own ? position.pending : turned(position.pending));
     }
-    return out + kNumSquares;
+    return kPending + 1;
   }
 
   static std::uint64_t key(const Position& position) {

@@ -92,15 +92,17 @@ inline std::string board_to_fen(std::string_view squares, int num_ranks, int num
   return board;
 }
 
+// The counters of a FEN stop here: no rule and no cap looks at more.
+inline constexpr int kMaximumCounter = 1'000'000;
+
 inline int counter_from_fen(const std::string& field, std::string_view text, int minimum) {
-  constexpr int kMaximum = 1'000'000;
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool is_plain = !text.empty() && is_digit(text[0]) && (text[0] != '0' || text.size() == 1);
   if (!is_plain || error != std::errc() || end != text.data() + text.size() || value < minimum ||
-      value > kMaximum) {
+      value > kMaximumCounter) {
     throw FenError(field, "'" + std::string(text) + "' is not a number from " +
-                              std::to_string(minimum) + " to " + std::to_string(kMaximum));
+                              std::to_string(minimum) + " to " + std::to_string(kMaximumCounter));
   }
   return value;
 }
@@ -120,7 +122,8 @@ inline Counters counters_from_fen(std::string_view side, std::string_view quiet,
 inline std::string side_to_fen(const Counters& counters) { return counters.to_move() ? "b" : "w"; }
 
 inline std::string counters_to_fen(const Counters& counters) {
-  return std::to_string(counters.quiet) + " " + std::to_string(counters.turns / 2 + 1);
+  return std::to_string(std::min(counters.quiet, kMaximumCounter)) + " " +
+         std::to_string(std::min(counters.turns / 2 + 1, kMaximumCounter));
 }
 
 }  // namespace deskovky

@@ -17,6 +17,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "core/planes.hpp"
+
 namespace deskovky {
 
 // An action is plane * squares + square from the mover's view, square = rank * num_files + file.
@@ -50,7 +52,7 @@ class ActionList {
   std::array<std::uint16_t, 1024> actions_;
 };
 
-// Why a game ended; the words of rules.md, in the order of envs/protocol.py.
+// Why a game ended; the words of rules.md, in the order of envs/protocol.py, which counts from 1.
 enum class Termination : std::uint8_t {
   kOngoing,
   kLionCaptured,
@@ -68,15 +70,16 @@ enum class Termination : std::uint8_t {
   kQuietLimit,
   kLengthLimit,
   kInsufficientMaterial,
+  kIllegalAction,  // only environments end games so
   kMaxTurns,
 };
 
-inline constexpr std::array<std::string_view, 17> kTerminationNames = {
+inline constexpr std::array<std::string_view, 18> kTerminationNames = {
     "ongoing",         "lion_captured", "try",           "mutual_try",
     "checkmate",       "stalemate",     "no_legal_turn", "no_banneret",
     "no_pieces",       "blocked",       "repetition",    "perpetual_check",
     "perpetual_chase", "quiet_limit",   "length_limit",  "insufficient_material",
-    "max_turns"};
+    "illegal_action",  "max_turns"};
 
 struct Outcome {
   static constexpr int kNobody = -1;
@@ -164,7 +167,7 @@ concept Game =
     std::is_trivially_copyable_v<typename G::Position> &&
     std::derived_from<typename G::Position, Counters> &&
     requires(const G game, const typename G::Position position, typename G::Position& next,
-             ActionList& list, Action action, float* out, std::string_view fen, int player,
+             ActionList& list, Action action, Planes& planes, std::string_view fen, int player,
              const History<typename G::Position>& history) {
       { G::kInfo } -> std::convertible_to<GameInfo>;
       { game.options } -> std::convertible_to<GameOptions>;
@@ -179,9 +182,9 @@ concept Game =
       { game.outcome(position) } -> std::same_as<Outcome>;
       // How repetition, quiet count or agreed length end a game that `outcome` lets go on.
       { game.adjudicate(position, history) } -> std::same_as<Outcome>;
-      // Writes [num_planes, num_ranks, num_files] as `player` sees it; all planes are written.
-      // The int is how often the position has occurred.
-      { game.write_observation(position, player, 1, out) } -> std::same_as<void>;
+      // Writes [num_planes, num_ranks, num_files] as `player` sees it. The int is how often the
+      // position has occurred.
+      { game.write_observation(position, player, 1, planes) } -> std::same_as<void>;
       // Equal if placement, hands, pending piece and side to move are.
       { game.key(position) } -> std::same_as<std::uint64_t>;
       // How many pieces `player` has on the board.

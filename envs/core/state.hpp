@@ -9,6 +9,7 @@
 
 #include "core/errors.hpp"
 #include "core/game.hpp"
+#include "core/prefetch.hpp"
 
 namespace deskovky {
 
@@ -69,6 +70,14 @@ class State {
     begin_turn();
   }
 
+  // Asks for the memory that `apply` will need.
+  void prefetch_history() const {
+    prefetch(steps_.data() + steps_.size(), sizeof(Step));
+    constexpr int kLookedAt = 8;  // at the end of `turn_starts_`, mostly
+    prefetch(turn_starts_.data() + turn_starts_.size() - kLookedAt,
+             (kLookedAt + 1) * sizeof(TurnStart));
+  }
+
   void undo() {
     position_ = steps_.back().before;
     steps_.pop_back();
@@ -84,12 +93,16 @@ class State {
 
   // Writes what `player` sees. The absolute view has one more plane, the last: ones where player 1
   // is to move.
+  void write_observation(int player, Planes& planes, bool is_absolute) const {
+    game_.write_observation(position_, player, occurrences(), planes);
+    if (is_absolute && to_move()) planes.fill(G::kInfo.num_planes, 1.0f);
+  }
+  // The same into a row that may hold anything.
   void write_observation(int player, float* out, bool is_absolute) const {
-    game_.write_observation(position_, player, occurrences(), out);
-    if (!is_absolute) return;
     constexpr int kNumSquares = G::kInfo.num_squares();
-    std::fill_n(out + G::kInfo.num_planes * kNumSquares, kNumSquares,
-                static_cast<float>(to_move()));
+    std::fill_n(out, (G::kInfo.num_planes + is_absolute) * kNumSquares, 0.0f);
+    Planes planes(out, kNumSquares);
+    write_observation(player, planes, is_absolute);
   }
 
   std::string action_to_text(Action action) const {

@@ -2,6 +2,7 @@
 // Each game has its own random stream, so nothing depends on the number of threads.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -25,6 +26,7 @@ struct VectorArrays {
   std::unique_ptr<bool[]> truncated;          // [N]
   std::vector<float> rewards;                 // [N, 2]
   std::vector<std::int8_t> to_move;           // [N]
+  std::vector<std::int8_t> termination;       // [N], of the games that this step ended
 };
 
 struct VectorOptions {
@@ -53,8 +55,9 @@ class VectorEngine {
     arrays_.truncated = std::make_unique<bool[]>(n);
     arrays_.rewards.resize(2 * n);
     arrays_.to_move.resize(n);
+    arrays_.termination.resize(n);
     games_.reserve(n);
-    for (int i = 0; i < n; ++i) games_.push_back({start, {}, Random(options.seed, i)});
+    for (int i = 0; i < n; ++i) games_.push_back({start, {}, Random(options.seed, i), {}});
     reset({});
   }
 
@@ -82,11 +85,19 @@ class VectorEngine {
   // Steps the active games, all of them if `active` is empty. Throws before anything changes.
   void step(std::span<const std::int64_t> actions, std::span<const bool> active) {
     const auto is_active = [&](int i) { return active.empty() || active[i]; };
-    for (int i = 0; i < options_.num_envs; ++i) {
-      if (is_active(i)) check(i, actions[i]);
-    }
+    std::atomic<int> first_refused = options_.num_envs;
     pool_.run(options_.num_envs, [&](int begin, int end) {
       for (int i = begin; i < end; ++i) {
+        if (!is_active(i) || is_allowed(i, actions[i])) continue;
+        int first = first_refused;
+        while (i < first && !first_refused.compare_exchange_weak(first, i)) continue;
+        return;
+      }
+    });
+    if (first_refused < options_.num_envs) refuse(first_refused, actions[first_refused]);
+    pool_.run(options_.num_envs, [&](int begin, int end) {
+      for (int i = begin; i < end; ++i) {
+        prefetch_games(i, end);
         clear_step(i);
         if (is_active(i)) step(i, static_cast<Action>(actions[i]));
       }
@@ -95,44 +106,61 @@ class VectorEngine {
 
   // Writes a uniformly random legal action of each game, 0 where the game has ended.
   void sample_actions(std::span<std::int32_t> actions) {
-    for (int i = 0; i < options_.num_envs; ++i) {
-      auto& [state, legal, random] = games_[i];
-      actions[i] = legal.empty() ? 0 : legal[random.below(static_cast<int>(legal.size()))];
-    }
+    pool_.run(options_.num_envs, [&](int begin, int end) {
+      for (int i = begin; i < end; ++i) {
+        OneGame& game = games_[i];
+        const int num_legal = static_cast<int>(game.legal.size());
+        actions[i] = num_legal ? game.legal[game.random.below(num_legal)] : 0;
+      }
+    });
   }
 
  private:
   static constexpr int kNumActions = G::kInfo.num_actions();
+  static_assert(G::kInfo.num_squares() + 10 <= WrittenPlanes::kMostMarks);
+  static_assert(G::kInfo.num_planes < 32);
 
   struct OneGame {
     State<G> state;
     std::vector<std::uint16_t> legal;  // what the mask row shows
     Random random;
+    WrittenPlanes written;  // into the row of observations
   };
 
   bool is_over(int i) const { return games_[i].state.is_over(); }
 
-  void check(int i, std::int64_t action) const {
-    const auto in_game = [&] { return "game " + std::to_string(i) + ": "; };
-    if (is_over(i)) {
-      if (options_.autoreset == Autoreset::kNextStep) return;
-      throw IllegalActionError(in_game() + "the game is over; reset it");
-    }
+  bool is_allowed(int i, std::int64_t action) const {
+    if (is_over(i)) return options_.autoreset == Autoreset::kNextStep;
     const auto& legal = games_[i].legal;
-    if (action >= 0 && action < kNumActions &&
-        std::binary_search(legal.begin(), legal.end(), static_cast<std::uint16_t>(action))) {
-      return;
-    }
+    return action >= 0 && action < kNumActions &&
+           std::binary_search(legal.begin(), legal.end(), static_cast<std::uint16_t>(action));
+  }
+
+  void refuse(int i, std::int64_t action) const {
+    const std::string in_game = "game " + std::to_string(i) + ": ";
+    if (is_over(i)) throw IllegalActionError(in_game + "the game is over; reset it");
     try {
       games_[i].state.check_action(action);
     } catch (const IllegalActionError& error) {
-      throw IllegalActionError(in_game() + error.what());
+      throw IllegalActionError(in_game + error.what());
     }
+  }
+
+  // Thousands of games do not fit the processor's caches: while one is stepped, asks for the memory
+  // of the next ones.
+  void prefetch_games(int i, int end) const {
+    if (i + 2 < end) prefetch(&games_[i + 2], sizeof(OneGame));
+    if (i + 1 >= end) return;
+    const OneGame& next = games_[i + 1];
+    next.state.prefetch_history();
+    const bool* mask = &arrays_.legal_action_mask[std::size_t(i + 1) * kNumActions];
+    for (const auto action : next.legal) prefetch(mask + action, 1);
   }
 
   void clear_step(int i) {
     arrays_.rewards[2 * i] = arrays_.rewards[2 * i + 1] = 0.0f;
     arrays_.terminated[i] = arrays_.truncated[i] = false;
+    arrays_.termination[i] = 0;
   }
 
   void step(int i, Action action) {
@@ -148,8 +176,10 @@ class VectorEngine {
       arrays_.rewards[2 * i + 1] = static_cast<float>(outcome.reward(1));
       arrays_.truncated[i] = outcome.termination == Termination::kMaxTurns;
       arrays_.terminated[i] = !arrays_.truncated[i];
+      arrays_.termination[i] = static_cast<std::int8_t>(outcome.termination);
       if (options_.autoreset == Autoreset::kSameStep) {
-        write_observation(game.state, arrays_.final_observations, i);
+        game.state.write_observation(viewer(game), row(arrays_.final_observations, i),
+                                     options_.is_absolute);
         restart(game);
       }
     }
@@ -182,13 +212,16 @@ class VectorEngine {
     game.legal.assign(legal.begin(), legal.end());
     for (const auto action : game.legal) mask[action] = true;
     arrays_.to_move[i] = static_cast<std::int8_t>(game.state.to_move());
-    write_observation(game.state, arrays_.observations, i);
+    Planes planes(row(arrays_.observations, i), G::kInfo.num_squares(), &game.written);
+    planes.rewrite([&](Planes& wiped) {
+      game.state.write_observation(viewer(game), wiped, options_.is_absolute);
+    });
   }
 
-  void write_observation(const State<G>& state, std::vector<float>& out, int i) const {
-    state.write_observation(options_.is_absolute ? 0 : state.to_move(),
-                            &out[std::size_t(i) * observation_size_], options_.is_absolute);
+  float* row(std::vector<float>& observations, int i) const {
+    return &observations[std::size_t(i) * observation_size_];
   }
+  int viewer(const OneGame& game) const { return options_.is_absolute ? 0 : game.state.to_move(); }
 
   VectorOptions options_;
   ThreadPool pool_;

@@ -147,20 +147,19 @@ struct Dobutsu {
     return history.occurrences() >= 3 ? draw(Termination::kRepetition) : Outcome{};
   }
 
-  void write_observation(const Position& position, int player, int occurrences, float* out) const {
-    std::fill_n(out, kInfo.num_planes * kNumSquares, 0.0f);
+  void write_observation(const Position& position, int player, int occurrences,
+                         Planes& planes) const {
     const Side& own = position.sides[player];
     const Side& enemy = position.sides[1 - player];
     for (int piece = L; piece <= H; ++piece) {
-      for (Bits b = own.pieces[piece]; b; b &= b - 1) out[piece * 12 + first(b)] = 1.0f;
-      for (Bits b = enemy.pieces[piece]; b; b &= b - 1)
-        out[(5 + piece) * 12 + 11 - first(b)] = 1.0f;
+      for (Bits b = own.pieces[piece]; b; b &= b - 1) planes.mark(piece, first(b));
+      for (Bits b = enemy.pieces[piece]; b; b &= b - 1) planes.mark(5 + piece, 11 - first(b));
     }
     for (int piece = G; piece <= C; ++piece) {
-      if (own.hand[piece]) std::fill_n(out + (9 + piece) * 12, 12, own.hand[piece] / 2.0f);
-      if (enemy.hand[piece]) std::fill_n(out + (12 + piece) * 12, 12, enemy.hand[piece] / 2.0f);
+      if (own.hand[piece]) planes.fill(9 + piece, own.hand[piece] / 2.0f);
+      if (enemy.hand[piece]) planes.fill(12 + piece, enemy.hand[piece] / 2.0f);
     }
-    if (occurrences > 1) std::fill_n(out + 16 * 12, 12, (occurrences - 1) / 2.0f);
+    if (occurrences > 1) planes.fill(16, (occurrences - 1) / 2.0f);
   }
 
   std::uint64_t key(const Position& position) const {

@@ -152,22 +152,19 @@ struct Drakoburg {
     return count;
   }
 
-  void write_observation(const Position& position, int player, int occurrences, float* out) const {
-    std::fill_n(out, kInfo.num_planes * kNumSquares, 0.0f);
+  void write_observation(const Position& position, int player, int occurrences,
+                         Planes& planes) const {
     for (int side = 0; side < 2; ++side) {
       for (int piece = P; piece <= T; ++piece) {
-        float* plane = out + (6 * (side != player) + piece) * kNumSquares;
+        const int plane = 6 * (side != player) + piece;
         for (Bits b = position.pieces[side][piece]; b; b &= b - 1) {
-          plane[turned(first(b), player)] = 1.0f;
+          planes.mark(plane, turned(first(b), player));
         }
       }
     }
-    const auto fill = [&](int plane, float value) {
-      std::fill_n(out + plane * kNumSquares, kNumSquares, value);
-    };
-    if (position.owes_placement) fill(12, 1.0f);
-    fill(13, static_cast<float>(std::min<int>(position.quiet, kQuietLimit)) / kQuietLimit);
-    if (occurrences > 1) fill(14, (occurrences - 1) / 2.0f);
+    if (position.owes_placement) planes.fill(12, 1.0f);
+    planes.fill(13, static_cast<float>(std::min<int>(position.quiet, kQuietLimit)) / kQuietLimit);
+    if (occurrences > 1) planes.fill(14, (occurrences - 1) / 2.0f);
   }
 
   std::uint64_t key(const Position& position) const {

@@ -112,9 +112,9 @@ struct GothicDraughts {
     return more_pieces_win(position, Termination::kQuietLimit);
   }
 
-  void write_observation(const Position& position, int player, int, float* out) const {
-    float* quiet = Board::write_pieces(position, player, kInfo.num_planes, out);
-    std::fill_n(quiet, kNumSquares, std::min(position.quiet / float{kQuietLimit}, 1.0f));
+  void write_observation(const Position& position, int player, int, Planes& planes) const {
+    const int quiet = Board::write_pieces(position, player, planes);
+    planes.fill(quiet, std::min(position.quiet / float{kQuietLimit}, 1.0f));
   }
 
   std::uint64_t key(const Position& position) const { return Board::key(position); }

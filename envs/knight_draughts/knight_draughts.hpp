@@ -106,11 +106,11 @@ struct KnightDraughts {
     return more_pieces_win(position, Termination::kLengthLimit);
   }
 
-  void write_observation(const Position& position, int player, int, float* out) const {
-    float* turns_left = Board::write_pieces(position, player, kInfo.num_planes, out);
+  void write_observation(const Position& position, int player, int, Planes& planes) const {
+    const int turns_left = Board::write_pieces(position, player, planes);
     const float length = static_cast<float>(options.max_turns);
     const int left = std::max(options.max_turns - position.turns, 0);
-    std::fill_n(turns_left, kNumSquares, static_cast<float>(left) / length);
+    planes.fill(turns_left, static_cast<float>(left) / length);
   }
 
   std::uint64_t key(const Position& position) const { return Board::key(position); }

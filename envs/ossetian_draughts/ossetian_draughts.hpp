@@ -95,8 +95,8 @@ struct OssetianDraughts {
 
   Outcome adjudicate(const Position&, const History<Position>&) const { return {}; }
 
-  void write_observation(const Position& position, int player, int, float* out) const {
-    Board::write_pieces(position, player, kInfo.num_planes, out);
+  void write_observation(const Position& position, int player, int, Planes& planes) const {
+    Board::write_pieces(position, player, planes);
   }
 
   std::uint64_t key(const Position& position) const { return Board::key(position); }

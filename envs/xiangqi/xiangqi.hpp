@@ -56,6 +56,8 @@ struct Xiangqi {
   // Each piece of a player keeps its slot for the whole game, so it can be followed.
   static constexpr std::array<Piece, kNumSlots> kPieces = {K, A, A, B, B, N, N, R,
                                                            R, C, C, P, P, P, P, P};
+  static constexpr std::array<int, 5> kLineSlots = {0, 7, 8, 9, 10};  // general: it faces the other
+  static constexpr std::array<int, 2> kHorseSlots = {5, 6};
 
   // XQ-4: the checks in a row by one piece, all answered by one piece.
   struct Chain {
@@ -64,11 +66,25 @@ struct Xiangqi {
     std::uint8_t answerer = kNobody;  // the enemy's slot that moved in between
   };
 
+  // A set of squares.
+  class Squares {
+   public:
+    void add(int square) { words_[square / 64] |= std::uint64_t{1} << (square % 64); }
+    bool contains(int square) const { return words_[square / 64] >> (square % 64) & 1; }
+
+   private:
+    std::array<std::uint64_t, 2> words_ = {};
+  };
+
   struct Position : Counters {
+    // While the mover's general is not attacked, only moves from or to these squares, and its own,
+    // can expose it: between it and a line piece that is one piece short or over, legs of horses.
+    Squares sensitive;
     std::array<std::array<std::uint8_t, kNumSlots>, 2> squares;  // by player and slot
     std::array<std::uint8_t, kNumSquares + 1> board;             // 16 * player + slot
     std::array<Chain, 2> chains;                                 // by checking player
     bool is_check = false;                                       // the mover's general is attacked
+    std::uint8_t reversible = 0;  // turns since the last capture or forward step of a soldier
 
     Position() {
       for (auto& own : squares) own.fill(kNowhere);
@@ -99,7 +115,11 @@ struct Xiangqi {
     move(position, from, to);
     ++position.turns;
     position.quiet = captured == kEmpty ? position.quiet + 1 : 0;
-    position.is_check = is_attacked(position, 1 - mover);
+    const bool is_advance = kPieces[slot] == P && kTables.file[from] == kTables.file[to];
+    position.reversible = captured == kEmpty && !is_advance
+                              ? static_cast<std::uint8_t>(std::min(position.reversible + 1, 255))
+                              : std::uint8_t{0};
+    look_at_general(position);
     if (options.ruleset == kStandard) {
       update_chains(position, mover, slot, captured == kEmpty ? kNobody : captured % kNumSlots);
     }
@@ -120,7 +140,7 @@ struct Xiangqi {
   }
 
   // A position cannot repeat one that is more turns back.
-  int reversible_turns(const Position& position) const { return position.quiet; }
+  int reversible_turns(const Position& position) const { return position.reversible; }
 
   // The number of legal turns, 0 if the game is over. For perft.
   int count_turns(const Position& position) const {
@@ -133,14 +153,11 @@ struct Xiangqi {
     return count;
   }
 
-  void write_observation(const Position& position, int player, int occurrences, float* out) const {
-    std::fill_n(out, kInfo.num_planes * kNumSquares, 0.0f);
+  void write_observation(const Position& position, int player, int occurrences,
+                         Planes& planes) const {
     const auto mark = [&](int plane, int side, int slot) {
       if (slot == kNobody || !position.is_on_board(side, slot)) return;
-      out[plane * kNumSquares + turned(position.squares[side][slot], player)] = 1.0f;
-    };
-    const auto fill = [&](int plane, float value) {
-      std::fill_n(out + plane * kNumSquares, kNumSquares, value);
+      planes.mark(plane, turned(position.squares[side][slot], player));
     };
     for (const int side : {player, 1 - player}) {
       const bool is_enemy = side != player;
@@ -148,12 +165,12 @@ struct Xiangqi {
       const Chain& chain = position.chains[side];
       if (!chain.length) continue;
       const int plane = 14 + 3 * is_enemy;
-      fill(plane, static_cast<float>(chain.length) / kMaxChain);
+      planes.fill(plane, static_cast<float>(chain.length) / kMaxChain);
       mark(plane + 1, side, chain.checker);
       mark(plane + 2, 1 - side, chain.answerer);
     }
-    fill(20, static_cast<float>(std::min<int>(position.quiet, kQuietLimit)) / kQuietLimit);
-    if (occurrences > 1) fill(21, (occurrences - 1) / 2.0f);
+    planes.fill(20, static_cast<float>(std::min<int>(position.quiet, kQuietLimit)) / kQuietLimit);
+    if (occurrences > 1) planes.fill(21, (occurrences - 1) / 2.0f);
   }
 
   std::uint64_t key(const Position& position) const {
@@ -289,7 +306,7 @@ struct Xiangqi {
       throw FenError("board", std::string("player ") + (mover ? "1" : "0") +
                                   " is to move and could capture the general");
     }
-    position.is_check = is_attacked(position, mover);
+    look_at_general(position);
     return position;
   }
 
@@ -414,37 +431,64 @@ struct Xiangqi {
     return false;
   }
 
+  // The square that a horse on `from` must find empty to capture on `to`; kNowhere if none will do.
+  static int leg(int from, int to) {
+    const int files = kTables.file[to] - kTables.file[from];
+    const int ranks = kTables.rank[to] - kTables.rank[from];
+    if (std::abs(files * ranks) != 2) return kNowhere;
+    return from + (std::abs(files) == 2 ? files / 2 : ranks / 2 * 9);
+  }
+
   // XQ-2: whether the general of `player` could be captured, also by the facing general.
   static bool is_attacked(const Position& position, int player) {
     const int general = position.squares[player][0], enemy = 1 - player;
     const auto& squares = position.squares[enemy];
-    if (num_between(position, squares[0], general) == 0) return true;
-    for (int slot = 5; slot < kNumSlots; ++slot) {  // advisors and elephants do not get that far
-      if (squares[slot] != kNowhere && attacks(position, enemy, slot, general)) return true;
+    for (const int slot : kLineSlots) {
+      if (squares[slot] != kNowhere &&
+          num_between(position, squares[slot], general) == num_screens(kPieces[slot])) {
+        return true;
+      }
+    }
+    for (const int slot : kHorseSlots) {
+      if (squares[slot] == kNowhere) continue;
+      const int through = leg(squares[slot], general);
+      if (through != kNowhere && position.board[through] == kEmpty) return true;
+    }
+    return is_attacked_by_soldier(position, player);
+  }
+
+  // From in front and both sides, which are on the board from everywhere in the palace.
+  static bool is_attacked_by_soldier(const Position& position, int player) {
+    const int general = position.squares[player][0];
+    for (const int neighbour : {general + (player ? -9 : 9), general - 1, general + 1}) {
+      const int piece = position.board[neighbour];
+      if (piece / kNumSlots == 1 - player && kPieces[piece % kNumSlots] == P) return true;
     }
     return false;
   }
 
-  // While the mover's general is not attacked, only moves from or to certain squares can expose it:
-  // between it and a line piece that is one piece short or over, and legs of horses.
-  static std::array<bool, kNumSquares + 1> sensitive_squares(const Position& position) {
-    std::array<bool, kNumSquares + 1> is_sensitive = {};
+  // Sets what the position knows of the mover's general.
+  static void look_at_general(Position& position) {
     const int mover = position.to_move(), general = position.squares[mover][0];
     const auto& enemy = position.squares[1 - mover];
-    for (const int slot : {0, 7, 8, 9, 10}) {
+    position.sensitive = {};
+    position.is_check = is_attacked_by_soldier(position, mover);
+    for (const int slot : kLineSlots) {
       if (enemy[slot] == kNowhere) continue;
       const auto [distance, step] = line(enemy[slot], general);
-      const int surplus = num_between(position, enemy[slot], general) - num_screens(kPieces[slot]);
-      if (surplus != 1 && surplus != -1) continue;
-      for (int i = 1; i < distance; ++i) is_sensitive[enemy[slot] + i * step] = true;
+      if (!distance) continue;
+      const int excess = num_between(position, enemy[slot], general) - num_screens(kPieces[slot]);
+      if (excess == 0) position.is_check = true;
+      if (std::abs(excess) != 1) continue;
+      for (int i = 1; i < distance; ++i) position.sensitive.add(enemy[slot] + i * step);
     }
-    for (const int slot : {5, 6}) {
-      if (enemy[slot] == kNowhere || std::abs(enemy[slot] - general) > kLongestLeap) continue;
-      for (const auto [to, through, plane] : kTables.leaps[1 - mover][N][enemy[slot]]) {
-        if (to == general) is_sensitive[through] = true;
-      }
+    for (const int slot : kHorseSlots) {
+      if (enemy[slot] == kNowhere) continue;
+      const int through = leg(enemy[slot], general);
+      if (through == kNowhere) continue;
+      if (position.board[through] == kEmpty) position.is_check = true;
+      position.sensitive.add(through);
     }
-    return is_sensitive;
   }
 
   // Calls visit(origin, plane) for every legal move until it returns false; returns whether it
@@ -452,16 +496,15 @@ struct Xiangqi {
   template <class Visit>
   bool visit_moves(const Position& position, Visit&& visit) const {
     const int mover = position.to_move();
-    const auto is_sensitive = sensitive_squares(position);
     const Chain& chain = position.chains[mover];
     const int barred = chain.length == kMaxChain ? chain.checker : kNobody;  // XQ-4
     for (int slot = kNumSlots - 1; slot >= 0; --slot) {  // the general, the slowest, last
       const int from = position.squares[mover][slot];
       if (from == kNowhere) continue;
       const bool always_look =
-          position.is_check || slot == 0 || slot == barred || is_sensitive[from];
+          position.is_check || slot == 0 || slot == barred || position.sensitive.contains(from);
       const auto visit_if_legal = [&](int to, int plane) {
-        if (always_look || is_sensitive[to]) {
+        if (always_look || position.sensitive.contains(to)) {
           Position next = position;
           move(next, from, to);
           if (is_attacked(next, mover)) return true;

@@ -22,7 +22,11 @@ from rich.table import Table
 import deskovky as dk
 from deskovky.envs import canonical_id
 from deskovky.envs.protocol import Game, Termination
+from deskovky.envs.support import check_integer
+from deskovky.envs.vector import MAX_NUM_ENVS
 from deskovky.errors import ConfigurationError, DeskovkyError
+
+MAX_BENCH_SECONDS, MAX_BENCH_RUNS = 3600, 1000
 
 USAGE = """\
 usage: deskovky COMMAND [OPTIONS]
@@ -239,8 +243,12 @@ class Bench:
 
     def run(self) -> None:
         """Print the table."""
-        if self.seconds <= 0 or self.runs < 1 or self.num_envs < 1:
-            raise ConfigurationError("seconds, runs and num_envs must be positive")
+        if not 0 < self.seconds <= MAX_BENCH_SECONDS:  # false for NaN too
+            raise ConfigurationError(
+                f"seconds = {self.seconds}: expected more than 0, up to {MAX_BENCH_SECONDS}"
+            )
+        check_integer("runs", self.runs, 1, MAX_BENCH_RUNS)
+        check_integer("num_envs", self.num_envs, 1, MAX_NUM_ENVS)
         table = Table(
             title=f"{canonical_id(self.game)}, deskovky {dk.__version__}",
             title_justify="left",
