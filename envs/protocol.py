@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 
 
 class Termination(StrEnum):
-    """Why a game ended. The words are those of the rules, shared by all games."""
+    """Why a game ended. The words are those of the rules, shared by all games.
+
+    Vectors of games count them from 1, so new ones come last.
+    """
 
     LION_CAPTURED = "lion_captured"
     TRY = "try"
@@ -30,8 +33,8 @@ class Termination(StrEnum):
     LENGTH_LIMIT = "length_limit"
     INSUFFICIENT_MATERIAL = "insufficient_material"
     ILLEGAL_ACTION = "illegal_action"
-    RESIGNATION = "resignation"
     MAX_TURNS = "max_turns"
+    RESIGNATION = "resignation"
 
 
 class Outcome(NamedTuple):

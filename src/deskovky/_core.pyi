@@ -1,6 +1,6 @@
 """The native engine of deskovky: games, vectors of games and searches."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, Self, SupportsIndex
 
 import numpy
@@ -60,7 +60,7 @@ class Game:
 
     def __reduce__(self) -> tuple[object, ...]: ...
 
-def make_game(id: str, ruleset: str | None = None, setup: str | None = None, max_turns: int | None = None, view: str = 'relative') -> Game:
+def make_game(id: str, ruleset: str | None = None, setup: str | None = None, max_turns: object | None = None, view: str = 'relative') -> Game:
     """Return a native game; raises UnknownGameError or ConfigurationError."""
 
 def native_game_ids() -> list[str]:
@@ -163,7 +163,7 @@ class State:
 
     __hash__: None = None
 
-def restore_state(game: Game, start_fen: str, actions: Sequence[int]) -> State:
+def restore_state(game: Game, start_fen: object, actions: Iterable) -> State:
     """
     Return the state after `actions` from `start_fen`: what pickling stores.
     """
@@ -211,7 +211,11 @@ class VectorEngine:
     def truncated(self) -> numpy.typing.NDArray[numpy.bool_]:
         """[N] bool: the cap max_turns ended the game in this step."""
 
-    def reset(self, seed: int | None = None, mask: Annotated[NDArray, dict(writable=False)] | None = None) -> None:
+    @property
+    def termination(self) -> numpy.typing.NDArray[numpy.int8]:
+        """[N] int8: why this step ended the game, 0 where it did not."""
+
+    def reset(self, seed: int | None = None, mask: numpy.typing.NDArray[numpy.bool_] | None = None) -> None:
         """Start all games anew, or those where `mask`, [N] bool, is true."""
 
     def step(self, actions: Annotated[NDArray, dict(writable=False)], active: Annotated[NDArray, dict(writable=False)] | None = None) -> None:
