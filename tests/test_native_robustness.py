@@ -16,7 +16,7 @@ from deskovky import _core
 
 
 def test_perft_is_not_counted_beyond_any_stack() -> None:
-    with pytest.raises(dk.ConfigurationError, match="depth = 64: expected 0 to 63"):
+    with pytest.raises(dk.ConfigurationError, match="depth = 64: expected an integer from 0 to 63"):
         dk.game("dobutsu_v0").perft(64)
 
 
