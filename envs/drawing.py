@@ -12,7 +12,7 @@ A square is a number here, ``rank * files + file`` as player 0 sees the board, w
 import importlib
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -49,7 +49,7 @@ SQUARE = 100
 MARGIN = 44  # for coordinates, value and side to move: always there, so that nothing shifts
 HAND_WIDTH = 116  # a column of the hand, with the gap between it and the board
 MAX_ARROWS = 16
-MIN_ARROW = 0.01  # less probable actions are not drawn
+MIN_PROBABILITY = 0.01  # what a policy does less often is not drawn
 VIOLET = "#7a3aa8"  # what a policy would do
 
 
@@ -235,8 +235,8 @@ def draw(
         `State.history`, ``()`` marks nothing.
     legal: the actions whose targets are marked with a dot; True means all legal ones. A placement
         that is owed is marked in any case.
-    policy: `[num_actions]`, a probability for each action; the likely ones are drawn as arrows, or
-        as circles where a piece is put on the board.
+    policy: `[num_actions]`, a probability for each action; the squares where the likely ones end
+        are tinted, the likeliest are drawn as arrows, or as circles where there is no way to go.
     value: what `to_move` can expect, from -1 (loss) to 1 (win); drawn as a bar that fills from the
         bottom player's side.
     coordinates: write the names of files and ranks beside the board.
@@ -255,11 +255,13 @@ def draw(
     outcome = outcome or state.outcome
     marked = _squares_of_turn(state, last, where)
     targets = _targets(state, legal, position)
+    steps = [] if policy is None else _likely_steps(state, policy)
     layers = [
         rect(0, 0, where.width, where.height, rx=14, fill=PAPER),
         style.draw_board(where),
         _draw_coordinates(where) if coordinates else "",
         *(_draw_mark(where, square) for square in marked),
+        _draw_heat(state, where, steps),
         _draw_pending(where, position),
         *(
             _draw_piece(style, where, letter, square)
@@ -271,7 +273,7 @@ def draw(
             _draw_target(style, where, position, square, letter)
             for square, letter in targets.items()
         ),
-        "" if policy is None else _draw_policy(state, where, policy),
+        _draw_arrows(state, where, steps),
         "" if value is None else _draw_value(where, position.to_move, value),
         _draw_side(where, position.to_move, outcome),
     ]
@@ -574,7 +576,8 @@ def _draw_target(style: Style, where: Layout, position: Placement, square: int, 
     """Return a dot on an empty square, a ring around a piece that can be captured."""
     x, y = where.square_center(square)
     if position.board[square]:
-        return circle(x, y, 45, fill="none", stroke=GREEN, stroke_width=7, stroke_opacity=0.9)
+        ring = circle(x, y, 45, fill="none", stroke="white", stroke_width=10)
+        return ring + circle(x, y, 45, fill="none", stroke=GREEN, stroke_width=6)
     ghost = ""
     if letter:
         ghost = group([_draw_piece(style, where, letter, square)], opacity=0.35)
@@ -603,9 +606,10 @@ def _draw_count(x: float, y: float, count: int) -> str:
     return disc + label(str(count), x, y, 18, "white", 0.16)
 
 
-def _draw_policy(
-    state: State, where: Layout, policy: NDArray[np.floating] | Sequence[float]
-) -> str:
+def _likely_steps(
+    state: State, policy: NDArray[np.floating] | Sequence[float]
+) -> list[tuple[str, float]]:
+    """Return the texts of the steps that a policy may well make, the likeliest first."""
     probabilities = np.asarray(policy, np.float64)
     if probabilities.shape != (state.game.num_actions,):
         raise ConfigurationError(
@@ -613,13 +617,28 @@ def _draw_policy(
         )
     if not (np.isfinite(probabilities).all() and (probabilities >= 0).all()):
         raise ConfigurationError("policy holds numbers that are no probabilities")
+    return [
+        (state.action_to_text(action), float(probabilities[action]))
+        for action in np.argsort(-probabilities, kind="stable").tolist()
+        if probabilities[action] >= MIN_PROBABILITY
+    ]
+
+
+def _draw_heat(state: State, where: Layout, steps: Sequence[tuple[str, float]]) -> str:
+    """Tint the squares where the steps end, the darker the likelier."""
+    heat: defaultdict[int, float] = defaultdict(float)
+    for step, probability in steps:
+        for square in turn_squares(state.game, step)[-1:]:
+            heat[square] += min(1.0, probability)
+    return "".join(
+        rect(*where.square_rect(square), fill=VIOLET, fill_opacity=0.5 * min(1.0, share))
+        for square, share in heat.items()
+    )
+
+
+def _draw_arrows(state: State, where: Layout, steps: Sequence[tuple[str, float]]) -> str:
     parts = []
-    order = np.argsort(-probabilities, kind="stable")[:MAX_ARROWS]
-    for action in reversed(order.tolist()):  # the likeliest on top
-        probability = float(probabilities[action])
-        if probability < MIN_ARROW:
-            continue
-        step = state.action_to_text(action)
+    for step, probability in reversed(steps[:MAX_ARROWS]):  # the likeliest on top
         squares = turn_squares(state.game, step)
         if not squares:
             continue  # a pass

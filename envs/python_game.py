@@ -22,7 +22,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deskovky.envs.drawing import Drawable
+from deskovky.envs.drawing import Drawable, Style
 from deskovky.envs.protocol import Outcome, Termination
 from deskovky.errors import ConfigurationError, FenError, IllegalActionError, UnknownGameError
 
@@ -117,6 +117,7 @@ class PythonGame:
     has_repetition: ClassVar[bool] = False  # the third occurrence counts
     quiet_limit: ClassVar[int | None] = None
     mirror_planes: ClassVar[tuple[int, ...] | None] = None  # action planes, left-right mirrored
+    style: ClassVar[Style | None] = None  # how it is drawn; None: as its id says, or plainly
 
     # --- What a game implements -------------------------------------------------------------------
 

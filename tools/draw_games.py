@@ -57,9 +57,14 @@ def states(id: str, turns: str) -> list[dk.State]:
 
 def images() -> dict[str, str]:
     """Return every picture by the name of its file."""
-    pictures = {f"{id}.svg": states(id, turns)[-1].svg() for id, turns in TURNS.items()}
-    pictures[f"{FILM[0]}_game.svg"] = animate(states(*FILM), size=360)
+    pictures = {f"{name(id)}.svg": states(id, turns)[-1].svg() for id, turns in TURNS.items()}
+    pictures[f"{name(FILM[0])}_game.svg"] = animate(states(*FILM), size=360)
     return pictures
+
+
+def name(id: str) -> str:
+    """Return the name of a game without its version."""
+    return id.rpartition("_v")[0]
 
 
 def main() -> int:
@@ -69,10 +74,10 @@ def main() -> int:
     check = parser.parse_args().check
     IMAGES.mkdir(parents=True, exist_ok=True)
     stale = []
-    for name, svg in images().items():
-        path, text = IMAGES / name, svg + "\n"
+    for file, svg in images().items():
+        path, text = IMAGES / file, svg + "\n"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
-            stale.append(name)
+            stale.append(file)
             if not check:
                 write_text(path, text)
     if check and stale:
