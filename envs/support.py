@@ -230,7 +230,11 @@ def board_text(state: State, outcome: Outcome | None) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file aside and rename it, so that `path` is never half a file. Raises OSError."""
+    """Write a file aside and rename it, so that `path` is never half a file; make its folder.
+
+    Raises OSError.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.tmp")
     temporary.write_text(text, encoding="utf-8", newline="\n")
     os.replace(temporary, path)

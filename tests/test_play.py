@@ -539,7 +539,7 @@ def test_show_as_an_animation(games: Path, tmp_path: Path) -> None:
         ("GAMES --svg OUT --analysis --animate", "without --animate"),
         ("GAMES --svg OUT --size 0", "size"),
         ("GAMES --svg OUT --animate --seconds-per-turn 0", "seconds_per_turn"),
-        ("GAMES --svg none/out.svg", "none/out.svg"),
+        ("GAMES --svg GAMES/out.svg", "games.jsonl"),
     ],
 )
 def test_show_refuses(

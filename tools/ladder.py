@@ -25,6 +25,7 @@ from pathlib import Path
 from rich.console import Console
 
 import deskovky as dk
+from deskovky.envs.support import write_text
 from deskovky.train.arena import (
     Pairing,
     Tournament,
@@ -34,7 +35,6 @@ from deskovky.train.arena import (
     ratings_table,
     read_summary,
 )
-from deskovky.train.evaluate import write_text
 
 ROOT = Path(__file__).resolve().parents[1]
 

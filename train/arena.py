@@ -47,7 +47,7 @@ from rich.table import Table
 from deskovky.agents.protocol import Agent
 from deskovky.envs.protocol import Game, State
 from deskovky.envs.records import Record, read_records
-from deskovky.envs.support import as_game
+from deskovky.envs.support import as_game, write_text
 from deskovky.errors import (
     CheckpointError,
     ConfigurationError,
@@ -65,7 +65,6 @@ from deskovky.train.evaluate import (
     random_openings,
     summary,
     versions,
-    write_text,
 )
 from deskovky.train.rating import Rating, Sprt, check_connected, fit, pair_table, pentanomial, rate
 

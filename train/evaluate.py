@@ -14,7 +14,6 @@ plays the first agent against each of the others and prints one table. From Pyth
 import itertools
 import json
 import math
-import os
 import platform
 import sys
 from collections import Counter
@@ -34,7 +33,7 @@ from rich.table import Table
 from deskovky.agents.protocol import Agent
 from deskovky.envs.protocol import Game, Outcome, State
 from deskovky.envs.records import Record
-from deskovky.envs.support import as_game, illegal_action_error
+from deskovky.envs.support import as_game, illegal_action_error, write_text
 from deskovky.errors import AgentSpecError, ConfigurationError, IllegalActionError
 from deskovky.train.rating import pentanomial
 
@@ -361,14 +360,6 @@ def versions() -> dict[str, str]:
         "python": platform.python_version(),
         **{name: metadata.version(name) for name in packages},
     }
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write to a temporary file and rename it, so that `path` is never half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)
 
 
 def write_json(path: Path, game: Game, args: "Args", results: dict[str, Any]) -> None:

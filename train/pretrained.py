@@ -26,6 +26,7 @@ from deskovky.agents.checkpoint import (
     read_checkpoint,
     write_weights,
 )
+from deskovky.envs.support import write_text
 from deskovky.errors import ConfigurationError
 from deskovky.train import alphazero
 from deskovky.train.evaluate import Match, evaluate
@@ -219,13 +220,6 @@ def machine() -> str:
 
     gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
     return f"{os.cpu_count()} cores of a {platform.machine()} machine, {gpu}"
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file; `path` is replaced at once, when all is written."""
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
