@@ -162,6 +162,20 @@ def crowded(game: PythonGame, position: Position, generator: random.Random) -> P
     return legal_or(position, game, replace(position, board=board))
 
 
+def stranded(game: PythonGame, position: Position, generator: random.Random) -> Position:
+    """Return the position with up to three pieces a side, all on their last two ranks, if legal.
+
+    There neither player of a draughts game can step.
+    """
+    board = list(game.no_pieces)
+    for player in (0, 1):
+        pieces = pieces_of(position, player)
+        last = range(len(board) - 2 * game.num_files, len(board))
+        for square in generator.sample(last, min(len(pieces), generator.randint(1, 3))):
+            board[game.seen_square(square, player)] = generator.choice(pieces)
+    return legal_or(position, game, replace(position, board=tuple(board)))
+
+
 def legal_or(position: Position, game: PythonGame, changed: Position) -> Position:
     """Return `changed` as it is read from its FEN; `position` if that is rejected."""
     try:
@@ -176,11 +190,14 @@ def random_start(game: PythonGame, generator: random.Random) -> str:
     num_squares = len(position.board)
     if generator.random() < 0.5:
         position = legal_or(position, game, replace(position, to_move=1))
-    kind = generator.choice(["few", "few", "few", "some", "crowd"])
+    kind = generator.choice(["few", "few", "few", "some", "crowd", "stranded"])
     num_edits = generator.randint(1, num_squares // 2)
     if kind == "crowd":
         position = crowded(game, position, generator)
         num_edits = generator.randrange(3)
+    elif kind == "stranded":
+        position = stranded(game, position, generator)
+        num_edits = generator.randrange(2)
     elif kind == "few":  # down to a few pieces, strewn over the board
         num_edits = generator.randint(2, 10)
         for _ in range(num_squares):
