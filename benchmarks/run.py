@@ -83,6 +83,13 @@ ROWS = [
         "AlphaZero search, batch 64, 32 simulations, network included",
         "alphazero", "alphazero_mctx", "simulations/s", "3 times", "mctx + Pgx, same network size",
     ),
+    Row("Dobutsu: the complete solution", "solve", None, "s", "90 s", is_time=True),
+    Row("Dobutsu: perfect values of positions", "oracle_values", None, "positions/s", "1,000,000"),
+    Row(
+        "Dobutsu: perfect values of all actions",
+        "oracle_action_values", None, "positions/s", "250,000",
+    ),
+    Row("Dobutsu: opening the solution", "oracle_open", None, "s", "0.05 s", is_time=True),
     Row(
         "import deskovky, and gymnasium and pettingzoo",
         "import_deskovky", "import_peers", "s", "+0.15 s", "gymnasium and pettingzoo alone",

@@ -383,6 +383,59 @@ def alphazero_mctx() -> Work:
     return work
 
 
+# --- Dobutsu solved; all but `solve` need the table of `deskovky solve dobutsu_v0` ---------------
+
+
+def solve() -> Work:
+    """The complete solution, once; the unit is the whole."""
+    import numpy as np
+
+    from deskovky import _core
+
+    table = np.zeros(_core.num_dobutsu_entries(), np.uint8)
+    cpu, wall = cpu_seconds(), time.perf_counter()
+    _core.solve_dobutsu(table, 1, lambda stage, done, total: None)
+    cpu, wall = cpu_seconds() - cpu, time.perf_counter() - wall
+    print(json.dumps({"units": 1, "cpu_s": cpu, "wall_s": wall}))
+    raise SystemExit
+
+
+def solved_positions() -> tuple[Any, Any]:
+    """The oracle, and 65,536 observations of random games."""
+    import numpy as np
+
+    import deskovky as dk
+
+    games = dk.make_vec("dobutsu_v0", num_envs=NUM_ENVS, seed=0, copy=True)
+    games.reset(seed=0)
+    observations = []
+    for _ in range(64):
+        observations.append(games.step(games.sample_actions())[0])
+    return dk.oracle("dobutsu_v0"), np.concatenate(observations)
+
+
+def oracle_values() -> Work:
+    oracle, observations = solved_positions()
+    return lambda: len(oracle.values(observations).values)
+
+
+def oracle_action_values() -> Work:
+    oracle, observations = solved_positions()
+    return lambda: len(oracle.action_values(observations).values)
+
+
+def oracle_open() -> Work:
+    from deskovky.envs.dobutsu import solution
+
+    path = solution.table_path()
+
+    def work() -> int:
+        solution.open_table(path)
+        return 1
+
+    return work
+
+
 # --- Starting -------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,8 @@ The positions are a frozen file, `meter_dobutsu_v0.csv`: the same for everybody,
 be compared, and read without the table of `deskovky solve`. They were met in games between players
 that err now and then, up to mirroring each once, the same number for each band of distances, and
 only such where not every action is as good as the others (`tools/meter_positions.py`). Values and
-distances are those of `deskovky.agents.oracle`; they hold in every ruleset.
+distances are those of `deskovky.agents.oracle`, and hold in every ruleset; but an action that wins
+at once, as a mate does under `standard`, is perfect whatever its distance.
 """
 
 import csv
@@ -144,19 +145,30 @@ def measure(agent: Agent, positions: Positions, seed: int = 0) -> dict[str, Read
             for analysis in analyse_batch(agent, positions.states)
         ]
     )
+    at_once = np.array(
+        [wins_at_once(*pair) for pair in zip(positions.states, actions.tolist(), strict=True)]
+    )
     bands = np.array([band_of(*pair) for pair in zip(*positions.values, strict=True)])
     everywhere = np.ones(len(bands), np.bool_)
     masks = {"all": everywhere} | {band: bands == band for band in BANDS}
     return {
-        name: read(positions, actions, estimates, mask)
+        name: read(positions, actions, at_once, estimates, mask)
         for name, mask in masks.items()
         if mask.any()
     }
 
 
+def wins_at_once(state: State, action: int) -> bool:
+    """True if an action ends the game with a win; under `standard` that may be a mate."""
+    after = state.copy()
+    after.apply(action)
+    return after.outcome is not None and after.outcome.winner == state.to_move
+
+
 def read(
     positions: Positions,
     actions: NDArray[np.int32],
+    at_once: NDArray[np.bool_],
     estimates: NDArray[np.float64],
     mask: NDArray[np.bool_],
 ) -> Reading:
@@ -164,6 +176,7 @@ def read(
     rows = np.flatnonzero(mask)
     best, best_distance = (array[rows] for array in positions.values)
     value, distance = (array[rows, actions[rows]] for array in positions.action_values)
+    distance = np.where(at_once[rows], best_distance, distance)  # nothing is quicker
     keeps = value == best
     errors = np.abs(distance - best_distance)[keeps & (best != 0)]
     signs = np.sign(estimates[rows]) == best
