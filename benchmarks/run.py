@@ -109,6 +109,31 @@ ROWS = [
         "state_api:xiangqi_v0", "state_openspiel:xiangqi", "steps/s", "5 times",
         "OpenSpiel `xiangqi`",
     ),
+    Row(
+        "Dobutsu: AlphaZero self-play of two workers on Ray, by the clock",
+        "selfplay_ray", "selfplay_processes", "positions/s", "scales",
+        "two processes without Ray", is_wall=True,
+    ),
+    Row(
+        "Dobutsu: AlphaZero self-play in two processes, by the clock",
+        "selfplay_processes", "selfplay:dobutsu_v0", "positions/s", "scales", "one process",
+        is_wall=True,
+    ),
+    *(
+        Row(
+            f"{name}: AlphaZero self-play, 256 games at once, 32 simulations",
+            f"selfplay:{game}", None, "positions/s", "",
+        )
+        for name, game in (
+            ("Dobutsu", "dobutsu_v0"),
+            ("Xiangqi", "xiangqi_v0"),
+            ("Drakoburg", "drakoburg_v0"),
+            ("Gothic draughts", "gothic_draughts_v0"),
+            ("Ossetian draughts", "ossetian_draughts_v0"),
+            ("Knight draughts", "knight_draughts_v0"),
+            ("Medieval battle", "medieval_battle_v0"),
+        )
+    ),
     Row("Drakoburg: perft", "perft:drakoburg_v0", None, "nodes/s", "20,000,000"),
     Row("Gothic draughts: perft", "perft:gothic_draughts_v0", None, "turns/s", "10,000,000"),
     Row("Ossetian draughts: perft", "perft:ossetian_draughts_v0", None, "turns/s", "20,000,000"),

@@ -156,11 +156,13 @@ def card(id: str, recipe: Recipe, out: Path, matches: Sequence[Match]) -> str:
     network = load_network(out / "best.pt", best)
     num_weights = sum(parameter.numel() for parameter in network.parameters())
     took = spent(out)
+    is_recipe = recipe.minutes == RECIPES.get(id, Recipe()).minutes
+    minutes = "" if is_recipe else f" --minutes {recipe.minutes:g}"
     options = "".join(
         f" --{key.replace('_', '-')} {value}" for key, value in recipe.options.items()
     )
     rows = [
-        ("command", f"`deskovky train pretrained --game {id}`"),
+        ("command", f"`deskovky train pretrained --game {id}{minutes}`"),
         (
             "recipe",
             f"`deskovky train alphazero --game {id} --minutes {recipe.minutes:g} "

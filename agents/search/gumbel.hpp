@@ -264,14 +264,12 @@ class GumbelTree {
     }
   }
 
-  // Writes logit + sigma(completed q) of each edge, up to a constant, and returns the mixed value
-  // of the node (appendix D of the paper), which completes q where nothing is known yet.
-  double improve(const GumbelSettings& settings, const Node& node,
-                 std::vector<double>& scores) const {
-    const std::span<const Edge> edges = edges_of(node);
+  // The mixed value of a node (appendix D of the paper), which completes q where nothing is known
+  // yet, and by what sigma scales q.
+  std::pair<double, double> complete(const GumbelSettings& settings, const Node& node) const {
     int num_visits = 0, most = 0;
     double prior_sum = 0.0, weighted_sum = 0.0;
-    for (const Edge& edge : edges) {
+    for (const Edge& edge : edges_of(node)) {
       if (!edge.visits) continue;
       num_visits += edge.visits;
       most = std::max(most, edge.visits);
@@ -282,7 +280,14 @@ class GumbelTree {
     if (num_visits) {
       mixed_value = (node.value + num_visits * weighted_sum / prior_sum) / (1 + num_visits);
     }
-    const double scale = (settings.options.c_visit + most) * settings.options.c_scale / 2.0;
+    return {mixed_value, (settings.options.c_visit + most) * settings.options.c_scale / 2.0};
+  }
+
+  // Writes logit + sigma(completed q) of each edge, up to a constant, and returns the mixed value.
+  double improve(const GumbelSettings& settings, const Node& node,
+                 std::vector<double>& scores) const {
+    const std::span<const Edge> edges = edges_of(node);
+    const auto [mixed_value, scale] = complete(settings, node);
     scores.resize(edges.size());
     for (std::size_t i = 0; i < edges.size(); ++i) {
       const double q = edges[i].visits ? edges[i].mean_value() : mixed_value;
@@ -299,14 +304,35 @@ class GumbelTree {
   }
 
   // The edge of a node below the root whose visits lag most behind the improved policy.
+  //
+  // softmax(logits + sigma(q)) is the prior times exp(sigma(q)), up to a factor. Most edges have not
+  // been visited and share one q: one exponential serves them all.
   int choose(const GumbelSettings& settings, const Node& node) {
-    improve(settings, node, scores_);
-    softmax(scores_);
     const std::span<const Edge> edges = edges_of(node);
-    for (std::size_t i = 0; i < edges.size(); ++i) {
-      scores_[i] -= edges[i].visits / static_cast<double>(node.visits);  // 1 + those of its edges
+    const auto [mixed_value, scale] = complete(settings, node);
+    double most = -INFINITY;
+    for (const Edge& edge : edges) {
+      most = std::max(most, edge.visits ? edge.mean_value() : mixed_value);
     }
-    return static_cast<int>(std::max_element(scores_.begin(), scores_.end()) - scores_.begin());
+    const double unvisited = std::exp(scale * (mixed_value - most));
+    double sum = 0.0;
+    scores_.resize(edges.size());
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      const Edge& edge = edges[i];
+      const double factor = edge.visits ? std::exp(scale * (edge.mean_value() - most)) : unvisited;
+      sum += scores_[i] = edge.prior * factor;
+    }
+    const double num_visits = node.visits;  // 1 + those of its edges
+    int best = 0;
+    double best_lag = -INFINITY;
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      const double lag = scores_[i] / sum - edges[i].visits / num_visits;
+      if (lag > best_lag) {
+        best = static_cast<int>(i);
+        best_lag = lag;
+      }
+    }
+    return best;
   }
 
   int choose_at_root(const GumbelSettings& settings) const {
