@@ -27,7 +27,7 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     for words in ([], ["--help"], ["-h"]):
         assert cli.main(words) == 0
         text = capsys.readouterr().out
-        for name in (*COMMANDS, "train alphazero", "train ppo"):
+        for name in (*COMMANDS, "train alphazero", "train ppo", "train pretrained"):
             assert re.search(rf"^  {name} ", text, re.MULTILINE)
         assert max(map(len, text.splitlines())) <= 80
 

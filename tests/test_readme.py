@@ -37,6 +37,7 @@ def test_commands_parse() -> None:
     scripts = {
         "deskovky train alphazero": "deskovky.train.alphazero:Args",
         "deskovky train ppo": "deskovky.train.ppo_selfplay:Args",
+        "deskovky train pretrained": "deskovky.train.pretrained:Args",
         "deskovky eval": "deskovky.train.evaluate:Args",
         "deskovky arena": "deskovky.train.arena:Args",
         "deskovky play": "deskovky.play:Play",
