@@ -154,7 +154,7 @@ def test_undo_goes_back_to_a_persons_turn(play: Play) -> None:
     assert said.count("turn 1: white to move") == 2
     assert said.count("there is no turn of yours to take back") == 1
     assert kept() == []  # nothing was left to keep
-    said = play("dobutsu --white minimax:depth=1 --black human", "undo", "b4b3", "undo")
+    said = play("dobutsu --white greedy --black human", "undo", "b4b3", "undo")
     assert said.count("there is no turn of yours to take back") == 1
     assert said.count("turn 2: black to move") == 2
     assert "  1  G  L  E  1" in said  # black sits at the bottom
