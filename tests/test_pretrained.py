@@ -40,6 +40,12 @@ def test_shipped_agents_play_and_have_a_card(id: str) -> None:
         state.apply(action)
 
 
+def test_the_package_holds_the_agents_of_the_repository() -> None:
+    folder = Path(__file__).resolve().parents[1] / "agents" / "pretrained"
+    names = sorted(path.stem for path in folder.glob("*.safetensors"))
+    assert names and pretrained_games() == tuple(names)
+
+
 @pytest.fixture
 def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder of the package's agents, here an empty one of the test's."""
