@@ -123,7 +123,8 @@ def test_convolutional_logits_belong_to_their_squares():
     observations = torch.zeros(2, *game.observation_shape)
     observations[1, 0, 0, 0] = 1.0
     before, after = network(observations)[0]
-    changed = (before != after)[: 3 * 121].reshape(3, 11, 11)
+    changed = (before - after).abs() > 1e-5  # the kernels round by where a square lies
+    changed = changed[: 3 * 121].reshape(3, 11, 11)
     assert changed[:, :2, :2].any() and not changed[:, 2:].any() and not changed[:, :, 2:].any()
 
 

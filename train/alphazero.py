@@ -276,7 +276,7 @@ def play(job: Job) -> Played:
     for _ in range(args.steps_per_iteration):
         result = run_search(search, evaluate, states, seed=int(random.integers(2**63)))
         for i, (state, record) in enumerate(zip(states, records, strict=True)):
-            policy = result.action_weights[i, state.legal_actions()]
+            policy = result.action_weights[i][state.legal_actions()]
             record.policies.append(policy.astype(np.float16))
             record.values.append(float(result.root_values[i]))
             record.actions.append(int(result.actions[i]))
@@ -304,7 +304,8 @@ def begin_game(game: Game, opening_steps: int, random: np.random.Generator) -> G
         for _ in range(random.integers(opening_steps + 1)):
             if state.is_over:
                 break
-            actions.append(int(random.choice(state.legal_actions())))
+            legal = state.legal_actions()
+            actions.append(int(legal[random.integers(len(legal))]))  # `choice` takes 10 times longer
             state.apply(actions[-1])
         if not state.is_over:
             return GameRecord(actions=actions, num_opening=len(actions))
