@@ -30,7 +30,7 @@ test test-long bench sanitize: export OMP_NUM_THREADS = 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo pretrained test test-long bench lint format stubs sanitize develop clean
+.PHONY: help demo pretrained test test-long bench docs lint format stubs sanitize develop clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -60,9 +60,9 @@ $(DEV): $(TOOLS) pyproject.toml | $(PACKAGE)
 	$(INSTALL) ".[train,dev]"
 	@touch $@
 
-# Where these do not install, the cross-checks with them are skipped.
+# Where these do not install, the tests with them are skipped.
 $(INTEROP): $(TOOLS) pyproject.toml | $(PACKAGE)
-	-$(INSTALL) ".[train,interop]"
+	-$(INSTALL) ".[train,interop,ray]"
 	@touch $@
 
 $(BENCH): $(TOOLS) pyproject.toml | $(PACKAGE)
@@ -97,7 +97,10 @@ test: $(PACKAGE) $(DEV) $(INTEROP)  ## run the tests on the installed package, w
 test-long: $(PACKAGE) $(DEV) $(INTEROP)  ## run the long tests only
 	$(BIN)/pytest -n 2 -m long $(ARGS)
 
-lint: $(PACKAGE) $(DEV)  ## check style, types and spelling, and that the stub is up to date
+docs: $(PACKAGE) $(DEV)  ## build the documentation into build/docs; warnings are errors
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs build/docs
+
+lint: $(PACKAGE) $(DEV) docs  ## check style, types, spelling and what is generated
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/clang-format --dry-run -Werror $(CPP)

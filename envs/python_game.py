@@ -530,7 +530,10 @@ class PythonState(Drawable):
         self._outcome = self._game.outcome(self._moments)
 
     def _checked(self, action: int) -> int:
-        action = operator.index(action)
+        try:
+            action = operator.index(action)
+        except TypeError:
+            raise IllegalActionError(f"an action is an integer, not {action!r}") from None
         if not 0 <= action < self._game.num_actions:
             raise IllegalActionError(f"action {action} is not in [0, {self._game.num_actions})")
         return action
