@@ -305,7 +305,7 @@ def begin_game(game: Game, opening_steps: int, random: np.random.Generator) -> G
             if state.is_over:
                 break
             legal = state.legal_actions()
-            actions.append(int(legal[random.integers(len(legal))]))  # `choice` takes 10 times longer
+            actions.append(int(legal[random.integers(len(legal))]))  # `choice` is slow
             state.apply(actions[-1])
         if not state.is_over:
             return GameRecord(actions=actions, num_opening=len(actions))
