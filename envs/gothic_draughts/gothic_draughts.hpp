@@ -126,10 +126,10 @@ struct GothicDraughts {
   // In hundredths of a man.
   static constexpr auto kTerms = std::to_array<Term>({
       {"man", 100},
-      {"king", 350},
-      {"man's rank", 3},
-      {"step", 2},
-      {"man on the first rank", 0},
+      {"king", 906},
+      {"man's rank", 37},
+      {"step", -8},
+      {"man on the first rank", 57},
   });
   static constexpr bool kCapturesAreCompulsory = true;
 

@@ -122,9 +122,9 @@ struct KnightDraughts {
   // In hundredths of a man.
   static constexpr auto kTerms = std::to_array<Term>({
       {"man", 100},
-      {"queen", 250},
-      {"man's rank", 3},
-      {"leap", 2},
+      {"queen", 465},
+      {"man's rank", 32},
+      {"leap", 14},
   });
   static constexpr bool kCapturesAreCompulsory = true;
 

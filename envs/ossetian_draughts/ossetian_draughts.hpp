@@ -108,8 +108,8 @@ struct OssetianDraughts {
   // In hundredths of a man.
   static constexpr auto kTerms = std::to_array<Term>({
       {"man", 100},
-      {"step", 3},
-      {"man's rank", 0},
+      {"step", 2},
+      {"man's rank", -2},
   });
   static constexpr bool kCapturesAreCompulsory = true;
 
