@@ -1,5 +1,6 @@
 """The arena: ratings, intervals, the sequential test, processes, stopping and going on."""
 
+import importlib
 import itertools
 import json
 import subprocess
@@ -478,6 +479,28 @@ def test_an_unfinished_ladder_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), "results": None}))
     with pytest.raises(CheckpointError, match="unfinished"):
         read_ladder(path, dk.game("dobutsu_v0"))
+
+
+def test_the_ladder_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[1] / "tools"))
+    ladder = importlib.import_module("ladder")
+    games = ladder.pairings(200)
+    assert {games[pairing] for pairing in games} == {200, 100, 50, 20}
+    assert games["random", "minimax:depth=6"] == 50 and ("greedy", "minimax:depth=6") not in games
+    monkeypatch.setattr(ladder, "LADDER", (*AGENTS, "minimax:depth=2", "mcts:simulations=10000"))
+    options = ["--games", "dobutsu_v0", "--num-games", "4", "--processes", "1"]
+    options += ["--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "out")]
+    ladder.main(options)
+    written = contents(tmp_path / "out")
+    assert set(written) == {"dobutsu_v0.json", "README.md"}
+    elo = read_ladder(tmp_path / "out" / "dobutsu_v0.json", dk.game("dobutsu_v0"))
+    assert elo.keys() == {*ladder.LADDER} and elo["random"] == 0
+    assert (
+        f"| `mcts:simulations=10000` | {elo['mcts:simulations=10000']:.0f} |"
+        in written["README.md"].decode()
+    )
+    ladder.main(options)  # plays nothing twice, and writes the same
+    assert contents(tmp_path / "out") == written
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

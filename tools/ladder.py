@@ -1,7 +1,10 @@
 """Rate the baselines of every game against each other and write results/ladder.
 
-    python tools/ladder.py                                  # every game, hours
-    python tools/ladder.py --games dobutsu_v0 --num-games 20 --out /tmp/ladder   # a look
+    python tools/ladder.py
+    python tools/ladder.py --games dobutsu_v0 --num-games 20 --runs look --out look   # a look
+
+On two cores count on minutes for Dobutsu and Ossetian draughts, up to an hour for each of the other
+draughts, and five hours each for Xiangqi and Drakoburg; on less with fewer --num-games.
 
 For each game a tournament (see `deskovky.train.arena`) between random, greedy, minimax at depths 1
 to 6 and MCTS with 100, 1,000 and 10,000 simulations. Not all meet: every agent plays `ANCHORS` and
@@ -59,7 +62,7 @@ ANCHORS = ("random", "minimax:depth=2")
 NEIGHBOURS = 3
 """Everyone plays those at most so many places away."""
 
-SHARES = {"minimax:depth=5": 0.5, "minimax:depth=6": 0.25, "mcts:simulations=10000": 0.25}
+SHARES = {"minimax:depth=5": 0.5, "minimax:depth=6": 0.25, "mcts:simulations=10000": 0.1}
 """What part of the games the pairings of slow agents have; that of the slower one counts."""
 
 
@@ -121,7 +124,7 @@ INTRODUCTION = """\
 
 How strong the baselines are in each game: Elo ratings with `random` at 0, written by
 `tools/ladder.py`, which also says who played whom. 400 points more mean 10 points won for 1 lost.
-An agent that lost nothing to those that it met is rated as low as its results allow, roughly.
+An agent that lost no game has a finite rating only by a draw that it is given.
 
 """
 
