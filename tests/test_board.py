@@ -459,6 +459,34 @@ def test_a_thought_for_a_game_that_is_gone_is_dropped() -> None:
     asyncio.run(play())
 
 
+def test_work_that_was_cut_off_is_taken_up_again() -> None:
+    """JupyterLab's thread of a page, and its loop, end when the page is closed."""
+    agent = Slow()
+
+    async def leave_early() -> None:
+        board.push("b2b3")
+        await until(lambda: agent.num_calls == 1)
+        threading.Timer(0.2, agent.may_go_on.set).start()
+
+    async def make() -> Any:
+        return make_board("dobutsu_v0", black=agent)
+
+    board = asyncio.run(make())
+    asyncio.run(leave_early())
+    assert board.state.history == ["b2b3"]
+    send(board, "click", "a1")
+    assert len(board.state.history) == 2 and board.shown["status"] == "Your turn"
+
+
+def test_the_pretrained_agent_plays_and_advises() -> None:
+    pytest.importorskip("torch")
+    board = make_board("dobutsu_v0", black="pretrained:dobutsu_v0?simulations=8")
+    board.push("b2b3")
+    assert len(board.state.history) == 2
+    send(board, "analysis")
+    assert "pretrained:dobutsu_v0?simulations=8: value" in board.shown["analysis"]
+
+
 def test_an_agent_that_fails_is_named_and_can_be_asked_again() -> None:
     board = make_board("dobutsu_v0", black=Broken())
     board.push("b2b3")

@@ -49,7 +49,7 @@ class Board(anywidget.AnyWidget):
         self._controller = controller
         # Messages of the front end may be handled in another thread than the cells of the notebook.
         self._lock = threading.RLock()
-        self._is_working = False
+        self._loop: asyncio.AbstractEventLoop | None = None  # where `_work` runs; None: nowhere
         self.on_msg(self._on_message)
         self._update()
 
@@ -113,23 +113,29 @@ class Board(anywidget.AnyWidget):
         self._show()
         if self._is_working or self._controller.next_job() is None:
             return
-        self._is_working = True
         try:
-            loop = asyncio.get_running_loop()
+            self._loop = asyncio.get_running_loop()
         except RuntimeError:  # a program without an event loop waits for its agents
             asyncio.run(self._work())
         else:
-            self._task = loop.create_task(self._work())
+            self._task = self._loop.create_task(self._work())
+
+    @property
+    def _is_working(self) -> bool:
+        """True while an agent thinks. A loop can end before its work does, with a page's thread."""
+        return self._loop is not None and self._loop.is_running()
 
     async def _work(self) -> None:
         """Do one job after the other until there is none."""
+        self._loop = asyncio.get_running_loop()
         while True:
             with self._lock:
                 job, version = self._controller.next_job(), self._controller.version
-                self._is_working = job is not None
-                self._show()
                 if job is None:
+                    self._loop = None
+                    self._show()
                     return
+                self._show()
             result: Any = None
             failure: Exception | None = None
             try:
