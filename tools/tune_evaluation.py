@@ -52,7 +52,8 @@ def play(
     game: dk.Game, nodes: int, seconds: float, rng: np.random.Generator
 ) -> tuple[Vector, Vector]:
     """Return features `[N, terms]` and results `[N]`, 0 to 1, both as player 0 sees them."""
-    features, results = [], []
+    features: list[NDArray[np.int32]] = []
+    results: list[float] = []
     end = time.process_time() + seconds
     while time.process_time() < end:
         state = game.state()
@@ -163,8 +164,9 @@ def main() -> None:
     print(f"loss {loss(features, results, list(old)):.4f} -> {loss(features, results, new):.4f}")
     for name, before, after in zip(names, old, new, strict=True):
         print(f"  {name:32} {before:5} -> {after:5}")
-    agents = [WeightedAgent(arguments.match_nodes, list(weights)) for weights in (new, old)]
-    match = evaluate(game, *agents, games=arguments.games, seed=arguments.seed, opening_turns=4)
+    challenger = WeightedAgent(arguments.match_nodes, new)
+    holder = WeightedAgent(arguments.match_nodes, list(old))
+    match = evaluate(game, challenger, holder, arguments.games, arguments.seed, opening_turns=4)
     print(f"new against old, {arguments.match_nodes} nodes a step: {report(match)}", flush=True)
     if arguments.write and match.score > 0.5:
         write(game, list(names), new)
