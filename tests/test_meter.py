@@ -180,3 +180,6 @@ def test_a_network_is_measured_with_and_without_its_search(tmp_path: Path) -> No
         for name in ("optimal", "keeps_value", "value_sign")
     }
     assert all(0 <= share <= 1 for share in found.values())
+    rows = [line for line in meter.section(GAME, agent).splitlines() if line.startswith("|")]
+    assert len(rows) == 2 + 2 * (1 + len(meter.BANDS))
+    assert {line.count("|") for line in rows} == {7}

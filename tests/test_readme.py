@@ -42,6 +42,7 @@ def test_commands_parse() -> None:
         "deskovky arena": "deskovky.train.arena:Args",
         "deskovky play": "deskovky.play:Play",
         "deskovky show": "deskovky.show:Show",
+        "deskovky solve": "deskovky.solve:Args",
     }
     lines = [line for line in "\n".join(blocks("sh")).splitlines() if line.startswith("deskovky ")]
     assert lines
@@ -49,4 +50,4 @@ def test_commands_parse() -> None:
         command = next(command for command in scripts if line.startswith(command))
         module, _, name = scripts[command].partition(":")
         args = getattr(importlib.import_module(module), name)
-        tyro.cli(args, args=shlex.split(line.removeprefix(command)))
+        tyro.cli(args, args=shlex.split(line.removeprefix(command), comments=True))

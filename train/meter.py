@@ -194,18 +194,25 @@ def table(name: str, readings: dict[str, Reading]) -> Table:
     """Return readings as a table for a terminal of 80 columns."""
     shown = Table(title=name, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1))
     shown.add_column("perfect play: ")
-    for heading in ("positions", "optimal", "keeps value", "turns off", "value sign"):
+    for heading in HEADINGS:
         shown.add_column(heading, justify="right", no_wrap=True)
     for band, reading in readings.items():
-        shown.add_row(
-            band,
-            str(reading.positions),
-            percent(reading.optimal),
-            percent(reading.keeps_value),
-            "-" if np.isnan(reading.distance_error) else f"{reading.distance_error:.2f}",
-            percent(reading.value_sign),
-        )
+        shown.add_row(band, *cells(reading))
     return shown
+
+
+HEADINGS = ("positions", "optimal", "keeps value", "turns off", "value sign")
+
+
+def cells(reading: Reading) -> list[str]:
+    """Return what a table shows under `HEADINGS`."""
+    return [
+        str(reading.positions),
+        percent(reading.optimal),
+        percent(reading.keeps_value),
+        "-" if np.isnan(reading.distance_error) else f"{reading.distance_error:.2f}",
+        percent(reading.value_sign),
+    ]
 
 
 def percent(share: float) -> str:
@@ -266,6 +273,21 @@ def scalars(game: Game, agent: Agent) -> dict[str, float]:
         found[f"meter/{kind}/keeps_value"] = reading.keeps_value
         found[f"meter/{kind}/value_sign"] = reading.value_sign
     return found
+
+
+def section(game: Game, agent: Agent) -> str:
+    """Return the readings of an agent as a section in Markdown; empty if the game has no meter."""
+    try:
+        positions = read_positions(game)
+    except ConfigurationError:
+        return ""
+    lines = ["", "How far from perfect play, by `deskovky eval --meter`:", ""]
+    lines += ["| perfect play | " + " | ".join(HEADINGS) + " |", "|---" * 6 + "|"]
+    for name, measured in with_policy_alone([agent]).items():
+        kind = "with search" if name == agent.name else "policy alone"
+        for band, reading in measure(measured, positions).items():
+            lines.append(f"| {kind}, {band} | " + " | ".join(cells(reading)) + " |")
+    return "\n".join(lines) + "\n"
 
 
 def with_policy_alone(agents: Sequence[Agent]) -> dict[str, Agent]:

@@ -28,8 +28,8 @@ from deskovky.agents.checkpoint import (
 )
 from deskovky.envs.support import write_text
 from deskovky.errors import ConfigurationError
-from deskovky.train import alphazero
-from deskovky.train.evaluate import Match, evaluate
+from deskovky.train import alphazero, meter
+from deskovky.train.evaluate import Match, as_agent, evaluate
 
 SIMULATIONS = 64
 OPENING_TURNS = 2
@@ -113,7 +113,8 @@ def run(args: Args, console: Console | None = None) -> Path:
         console.print(f"{matches[-1].score:.1%} against {opponent}")
     weights = args.to / f"{game.id}{WEIGHTS_SUFFIX}"
     write_weights(weights, read_checkpoint(best))
-    write_text(args.to / f"{game.id}.md", card(game.id, recipe, out, matches))
+    text = card(game.id, recipe, out, matches) + meter.section(game, as_agent(spec))
+    write_text(args.to / f"{game.id}.md", text)
     return weights
 
 
