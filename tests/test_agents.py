@@ -130,11 +130,13 @@ def scores_for_player_0(state: State, depth: int, num_turns: int = 0) -> dict[in
     return scores
 
 
-def check_minimax(state: State, depth: int, **options: int) -> _core.MinimaxResult:
+def check_minimax(
+    state: State, depth: int, seed: int = 0, table_mb: int = 16
+) -> _core.MinimaxResult:
     """Compare score, action and line of play with the full-width search."""
     sign = 1 if state.to_move == 0 else -1
     scores = {action: sign * s for action, s in scores_for_player_0(state, depth).items()}
-    result = _core.minimax(state, depth=depth, **options)
+    result = _core.minimax(state, depth=depth, seed=seed, table_mb=table_mb)
     assert result.score == max(scores.values())
     assert scores[result.action] == result.score
 

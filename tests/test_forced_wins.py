@@ -109,8 +109,8 @@ def test_minimax_finds_forced_wins_and_losses_at_their_distance(game: str) -> No
         if problem["game"] != game:
             continue
         state, turns, score = state_of(problem), problem["turns"], score_of(problem)
-        for options in ({}, {"table_mb": 0}):
-            result = _core.minimax(state, depth=turns + 2, seed=i, **options)
+        for table_mb in (0, 16):
+            result = _core.minimax(state, depth=turns + 2, seed=i, table_mb=table_mb)
             assert (result.score, result.turns_to_end, result.depth) == (score, turns, turns)
         # Too little depth proves nothing, whatever quiescence sees.
         if turns > 1:
