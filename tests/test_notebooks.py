@@ -54,7 +54,7 @@ def test_runs(name: str, tmp_path: Path) -> None:
         pytest.importorskip("sb3_contrib")
     import nbformat
 
-    notebook = nbformat.from_dict(read(name))
+    notebook = nbformat.read(FOLDER / name, as_version=4)  # type: ignore[no-untyped-call, unused-ignore]
     resources = {"metadata": {"path": str(tmp_path)}}
     nbclient.NotebookClient(notebook, timeout=TIMEOUT_S, resources=resources).execute()
     shown = {
