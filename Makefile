@@ -123,14 +123,14 @@ stubs: $(PACKAGE) $(DEV)  ## write src/deskovky/_core.pyi anew from the extensio
 
 # The extension built with the sanitizers goes to a folder of its own, ahead of the ordinary one on
 # the path. Python itself is not built with them, so their runtime must be loaded before it; leaks
-# are not looked for, since the interpreter leaves memory behind on purpose. Tests with torch are
-# left out: they would spend their time in torch, not in our code.
+# are not looked for, since the interpreter leaves memory behind on purpose. Tests with torch,
+# Jupyter kernels and browsers are left out: they would spend their time there, not in our code.
 SANITIZED := $(CURDIR)/build/sanitize/site
 SANITIZED_PYTHON = PYTHONPATH=$(SANITIZED) UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	ASAN_OPTIONS=detect_leaks=0 \
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	$(BIN)/python
-SANITIZED_TESTS = $(shell grep -LE 'torch|stable_baselines3|deskovky.train' tests/test_*.py)
+SANITIZED_TESTS = $(shell grep -LE 'torch|stable_baselines3|deskovky.train|nbclient|selenium' tests/test_*.py)
 
 sanitize: $(PACKAGE) $(DEV)  ## run the engine's tests under the address and undefined sanitizers
 	rm -rf $(SANITIZED)
