@@ -588,6 +588,16 @@ def test_a_run_resumes_from_its_very_start(tmp_path, monkeypatch):
     assert_same_checkpoint(tmp_path / "straight" / "last.pt", out / "last.pt")
 
 
+def test_convolutions_can_be_asked_for(tmp_path):
+    out = tmp_path / "run"
+    args = small_args(out, iterations=4, network="conv", width=4, num_blocks=1)
+    train(args, QUIET)
+    checkpoint = read_checkpoint(out / "last.pt")
+    assert checkpoint["network"]["kind"] == "conv" and checkpoint["num_batches"] > 0
+    with pytest.raises(ConfigurationError, match="network = mlp.*cannot change"):
+        train(replace(args, resume=True, network="mlp"), QUIET)
+
+
 def test_simulations_grow(tmp_path):
     args = Args(tmp_path, num_simulations=64, first_simulations=4, growth_iterations=10)
     grown = [simulations_at(args, iteration) for iteration in range(13)]
