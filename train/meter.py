@@ -123,7 +123,8 @@ class Reading:
     optimal: float
     """The share of its actions that are perfect: as quick a win or as slow a loss as there is."""
     keeps_value: float
-    """The share of its actions after which the game is still worth as much."""
+    """The share of its actions after which the game is still worth as much; in a lost position that
+    is every one."""
     distance_error: float
     """By how many turns its wins are slower and its losses quicker, on average over the actions
     that keep a value other than a draw; NaN if there are none."""

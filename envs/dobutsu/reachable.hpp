@@ -52,15 +52,18 @@ class Reachable {
     num_reached_ += add(reached_, all_.index(position));
   }
 
-  // Calls visit(index, position) for each position of a part that has been reached.
+  // Calls visit(index, position) for each position of a part that has been reached, or only for
+  // those that have not been expanded.
   template <class Visit>
-  void for_each_reached(int part, Visit&& visit) const {
+  void for_each_reached(int part, bool is_new, Visit&& visit) const {
     const int lion_class = Placements::class_of_part(part);
     all_.for_each_block(part, [&](const Placements::Block& block) {
       for (std::uint32_t i = block.begin; i < block.end; ++i) {
-        if (reached_[i / 64].load(std::memory_order_relaxed) == 0) {
-          i |= 63;  // none in this word
-        } else if (has(reached_, i)) {
+        std::uint64_t word = reached_[i / 64].load(std::memory_order_relaxed);
+        if (is_new) word &= ~expanded_[i / 64].load(std::memory_order_relaxed);
+        if (word == 0) {
+          i |= 63;
+        } else if (word >> i % 64 & 1) {
           visit(i, all_.position(lion_class, all_.cells(block, i)));
         }
       }
@@ -68,8 +71,8 @@ class Reachable {
   }
 
   void expand(int part) {
-    for_each_reached(part, [&](std::uint32_t i, const Dobutsu::Position& position) {
-      if (!add(expanded_, i)) return;
+    for_each_reached(part, true, [&](std::uint32_t i, const Dobutsu::Position& position) {
+      add(expanded_, i);
       ++num_expanded_;
       if (Solution::can_capture_lion(position) || Solution::has_enemy_arrived(position)) return;
       Solution::for_each_next(game_, position, [&](Action, const Dobutsu::Position& next) {
@@ -80,7 +83,7 @@ class Reachable {
   }
 
   void classify(int part) {
-    for_each_reached(part, [&](std::uint32_t, const Dobutsu::Position& position) {
+    for_each_reached(part, false, [&](std::uint32_t, const Dobutsu::Position& position) {
       if (Solution::can_capture_lion(position)) {
         ++capturable_;
       } else if (Solution::has_enemy_arrived(position)) {
