@@ -66,11 +66,12 @@ def agent(spec: str, seed: int | None = None) -> Agent:
     spec: see the module; ``"random"``, ``"greedy"``, ``"minimax:depth=4"``,
     ``"minimax:nodes=100000"``, ``"minimax:time_ms=100"``, ``"mcts:simulations=800"``,
     ``"pretrained:dobutsu_v0?simulations=64"``, ``"alphazero:PATH?simulations=64"``,
-    ``"ppo:PATH"``, or of an agent registered by you.
+    ``"ppo:PATH"``, ``"oracle:epsilon=0.1"``, or of an agent registered by you.
     seed: decides all that is random in it; None draws one from the system.
 
     Raises AgentSpecError, naming what is wrong and what there is, for an unknown agent, option or
-    value; CheckpointError for a file that holds no such agent.
+    value; CheckpointError for a file that holds no such agent, TableError if a game's solution is
+    missing.
 
     >>> agent("minimax", seed=1).name
     'minimax:depth=4'

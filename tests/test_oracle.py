@@ -150,7 +150,7 @@ def is_own_mirror_image(index: int) -> bool:
 
 def check_edges(index: int) -> int:
     """Check all edges of an entry in both directions; return how many there are."""
-    if is_open(index) is False:
+    if not is_open(index):
         return 0
     after = successors(index)
     before = Counter(_core.dobutsu_entry_predecessors(index))

@@ -11,7 +11,14 @@ from typing import Annotated
 
 import tyro
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 import deskovky as dk
 from deskovky.agents.oracle import SOLUTIONS
@@ -98,7 +105,7 @@ def stages() -> Iterator["Stages"]:
     """Show a bar for each stage of long work, and what each took once it is over."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console) as progress:
+    with Progress(*columns, TimeRemainingColumn(), console=console) as progress:
         shown = Stages(progress)
         yield shown
         shown.end()
