@@ -75,7 +75,11 @@ def click(controller: Controller, *spots: str) -> None:
 # --- What clicks mean -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("game", [*dk.games(), StripDraughts(), TwoStepGame()], ids=str)
+@pytest.mark.parametrize(
+    "game",
+    [*dk.games(), StripDraughts(), TwoStepGame()],
+    ids=lambda game: getattr(game, "id", game),
+)
 def test_every_legal_action_can_be_clicked(game: str | Game) -> None:
     """In positions of random games the spots of an action, one after the other, lead to it."""
     game = dk.game(game) if isinstance(game, str) else game
