@@ -112,7 +112,7 @@ def test_eval_prints_a_table_and_writes_a_file(
         (["perft", "dobutsu_v0", "3", "--ruleset", "none"], "none"),
         (["perft", "dobutsu_v0", "-1"], "depth = -1"),
         (["perft", "dobutsu_v0", "0", "--divide"], "depth = 0"),
-        (["bench", "--runs", "0"], "must be positive"),
+        (["bench", "--runs", "0"], "runs = 0: expected an integer"),
         (["eval", "--agents", "random"], "at least two agents"),
         (["eval", "--agents", "random", "nobody"], "nobody"),
         (["eval", "--agents", "random", "random", "--games", "3"], "games must be even"),
