@@ -42,6 +42,7 @@ TOOLS := $(VENV)/.stamp-tools
 PACKAGE := $(VENV)/.stamp-package
 DEV := $(VENV)/.stamp-dev
 INTEROP := $(VENV)/.stamp-interop
+RAY := $(VENV)/.stamp-ray
 BENCH := $(VENV)/.stamp-bench
 
 $(TOOLS): constraints.txt
@@ -62,7 +63,11 @@ $(DEV): $(TOOLS) pyproject.toml | $(PACKAGE)
 
 # Where these do not install, the tests with them are skipped.
 $(INTEROP): $(TOOLS) pyproject.toml | $(PACKAGE)
-	-$(INSTALL) ".[train,interop,ray]"
+	-$(INSTALL) ".[train,interop]"
+	@touch $@
+
+$(RAY): $(TOOLS) pyproject.toml | $(PACKAGE)
+	-$(INSTALL) ".[train,ray]"
 	@touch $@
 
 $(BENCH): $(TOOLS) pyproject.toml | $(PACKAGE)
@@ -94,7 +99,7 @@ bench: $(PACKAGE) $(INTEROP) $(BENCH)  ## measure the speed of every layer, besi
 test: $(PACKAGE) $(DEV) $(INTEROP)  ## run the tests on the installed package, without the long ones
 	$(BIN)/pytest -n 2 -m "not long" $(ARGS)
 
-test-long: $(PACKAGE) $(DEV) $(INTEROP)  ## run the long tests only
+test-long: $(PACKAGE) $(DEV) $(INTEROP) $(RAY)  ## run the long tests only
 	$(BIN)/pytest -n 2 -m long $(ARGS)
 
 docs: $(PACKAGE) $(DEV)  ## build the documentation into build/docs; warnings are errors

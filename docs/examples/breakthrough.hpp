@@ -76,7 +76,8 @@ struct Breakthrough {
   }
 
   int evaluate(const Position& position) const {
-    const View own = position.view(position.to_move()), enemy = position.view(1 - position.to_move());
+    const View own = position.view(position.to_move()),
+               enemy = position.view(1 - position.to_move());
     return 100 * (Board::count(own.own) - Board::count(own.enemy)) + count_steps(own) -
            count_steps(enemy);
   }
