@@ -5,17 +5,17 @@ loaded from a file takes its path first, and options after a question mark:
 ``"alphazero:runs/x/best.pt?simulations=64"``.
 """
 
-import difflib
 import importlib
 import inspect
 import re
 import types
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from types import NoneType
 from typing import Any
 
 from deskovky.agents.protocol import Agent
+from deskovky.envs.support import what_there_is
 from deskovky.errors import AgentSpecError, ConfigurationError
 
 AGENTS: dict[str, str | Callable[..., Agent]] = {
@@ -80,7 +80,7 @@ def agent(spec: str, seed: int | None = None) -> Agent:
         raise AgentSpecError(f"agent spec {spec!r} is not a text")
     name, _, rest = spec.partition(":")
     if name not in AGENTS:
-        raise AgentSpecError(f"{in_spec(spec)}no agent {name!r}; {choices(name, AGENTS)}")
+        raise AgentSpecError(f"{in_spec(spec)}no agent {name!r}; {what_there_is(name, AGENTS)}")
     factory = load(spec, name)
     types_of_options = option_types(factory)
     arguments: list[str] = []
@@ -113,14 +113,6 @@ def spec_text(name: str, path: str | None = None, **options: object) -> str:
 
 def in_spec(spec: str) -> str:
     return f"agent spec {spec!r}: "
-
-
-def choices(wanted: str, names: Iterable[str]) -> str:
-    """Say what there is, the nearest first."""
-    names = tuple(names)
-    close = difflib.get_close_matches(wanted, names, n=1, cutoff=0.6)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"{hint}There are: {', '.join(names) or 'none'}"
 
 
 def load(spec: str, name: str) -> Callable[..., Agent]:
@@ -177,7 +169,7 @@ def parse_options(spec: str, text: str, types_of_options: dict[str, type]) -> di
     for item in re.split("[,&]", text) if text else ():
         key, equals, value = item.partition("=")
         if key not in types_of_options:
-            known = choices(key, types_of_options)
+            known = what_there_is(key, types_of_options)
             raise AgentSpecError(f"{in_spec(spec)}no option {key!r}; {known}")
         if key in options:
             raise AgentSpecError(f"{in_spec(spec)}option {key!r} is given twice")

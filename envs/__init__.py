@@ -5,13 +5,13 @@ games stepped at once by the native engine. All three take the name of a registe
 without its version (``"dobutsu_v0"``, ``"dobutsu-v0"``, ``"dobutsu"``).
 """
 
-import difflib
 from collections.abc import Callable
 from typing import Any
 
 from deskovky.envs import native, registration
 from deskovky.envs.aec import BoardGameEnv
 from deskovky.envs.protocol import Game
+from deskovky.envs.support import what_there_is
 from deskovky.envs.vector import VectorEnv
 from deskovky.errors import UnknownGameError
 
@@ -67,9 +67,7 @@ def canonical_id(id: str) -> str:
     versions = [known for known in GAMES if known.rpartition("_v")[0] == wanted]
     if versions:
         return max(versions, key=lambda known: int(known.rpartition("_v")[2]))
-    close = difflib.get_close_matches(wanted, GAMES, n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    raise UnknownGameError(f"no game {id!r}; {hint}There are: {', '.join(GAMES)}")
+    raise UnknownGameError(f"no game {id!r}; {what_there_is(wanted, GAMES)}")
 
 
 def game(

@@ -404,9 +404,9 @@ def read_record(path: str | os.PathLike[str], number: int = 1) -> Record:
 class RecordWriter:
     """Writes games to a file, in the text form or, if its name ends in ``.jsonl``, as JSON lines.
 
-    A context manager. The games go to a file aside, each as it comes, which takes the place of
-    `path` at the end. Left by an error, it stays beside `path` as ``path.tmp`` with the games so
-    far, and `path` is as it was.
+    A context manager, which makes the folder if there is none. The games go to a file aside, each
+    as it comes, which takes the place of `path` at the end. Left by an error, it stays beside
+    `path` as ``path.tmp`` with the games so far, and `path` is as it was.
 
     >>> with RecordWriter("games.jsonl") as writer:  # doctest: +SKIP
     ...     writer.write(Record.from_state(state))
@@ -419,6 +419,7 @@ class RecordWriter:
         self._is_json = self.path.suffix == ".jsonl"
         self._aside = self.path.with_name(f"{self.path.name}.tmp")
         self._num_games = 0
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         self._file = open(self._aside, "w", encoding="utf-8", newline="\n")
 
     def write(self, record: Record) -> None:

@@ -1,11 +1,12 @@
 """What the environments have in common: options, messages and the board as text."""
 
+import difflib
 import importlib
 import importlib.util
 import operator
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -227,6 +228,20 @@ def board_text(state: State, outcome: Outcome | None) -> str:
     else:
         lines.append(f"player_{outcome.winner} won: {outcome.termination}")
     return "\n".join(lines)
+
+
+def what_there_is(wanted: str, names: Iterable[str]) -> str:
+    """Say which names there are, after one that is nearly `wanted`.
+
+    >>> what_there_is("minmax", ["random", "minimax"])
+    "did you mean 'minimax'? There are: random, minimax"
+    >>> what_there_is("nobody", ["random", "minimax"])
+    'there are: random, minimax'
+    """
+    names = tuple(names)
+    close = difflib.get_close_matches(wanted, names, n=1)
+    hint = f"did you mean {close[0]!r}? There" if close else "there"
+    return f"{hint} are: {', '.join(names) or 'none'}"
 
 
 def write_text(path: Path, text: str) -> None:

@@ -189,7 +189,7 @@ def test_defaults_and_canonical_names() -> None:
     [
         ("", ["''", "random", "minimax"]),
         ("minmax:depth=2", ["'minmax'", "did you mean 'minimax'", "random", "mcts", "ppo"]),
-        ("random:depth=2", ["'depth'", "There are: none"]),
+        ("random:depth=2", ["'depth'", "there are: none"]),
         ("minimax:dept=2", ["'dept'", "did you mean 'depth'", "nodes", "time_ms", "table_mb"]),
         ("minimax:seed=2", ["'seed'", "depth"]),
         ("minimax:depth", ["depth = ''", "whole number"]),

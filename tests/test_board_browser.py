@@ -112,6 +112,9 @@ def run_all(driver: "Chrome", num_cells: int) -> None:
         return bool(shown)
 
     wait_for(click_first_cell, "the cells of the notebook")
+    # Keys pressed before there is a kernel may be lost.
+    idle = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
+    wait_for(lambda: driver.find_elements("css selector", idle), "the kernel")
     for _ in range(num_cells):
         keys = ActionChains(driver).key_down(Keys.SHIFT).send_keys(Keys.ENTER)
         keys.key_up(Keys.SHIFT).perform()
@@ -191,6 +194,8 @@ def play_an_agent(board: ShownBoard) -> None:
     wait_for(lambda: board.text("status") == "Your turn", "the turn")
     board.command("analysis")
     wait_for(lambda: "value" in board.text("analysis"), "the analysis")
+    pressed = board.find('[data-command="analysis"]')  # the mouse is on it, its text is white
+    assert pressed.value_of_css_property("background-color") == "rgba(21, 88, 176, 1)"
     board.command("flip")
     wait_for(lambda: board.text("player") == "human", "the board turned")
     board.command("undo")

@@ -36,6 +36,14 @@ def test_quick_start_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "dobutsu_v0" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("page", ["index.md", "play.md", "training.md"])
+def test_guides_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("anywidget")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(python_of(page), page, "exec"), {"__name__": "guide"})
+
+
 @pytest.mark.usefixtures("games_registered_here")
 def test_add_a_game_leads_to_a_game() -> None:
     exec(compile(python_of("add_a_game.md"), "add_a_game.md", "exec"), {"__name__": "guide"})

@@ -538,6 +538,7 @@ def test_show_as_an_animation(games: Path, tmp_path: Path) -> None:
         ("GAMES --svg OUT --analysis", "nothing is noted beside turn 2"),
         ("GAMES --svg OUT --analysis --animate", "without --animate"),
         ("GAMES --svg OUT --size 0", "size"),
+        ("GAMES --svg picture.png", "picture.png: the picture is SVG"),
         ("GAMES --svg OUT --animate --seconds-per-turn 0", "seconds_per_turn"),
         ("GAMES --svg GAMES/out.svg", "games.jsonl"),
     ],

@@ -1,4 +1,4 @@
-"""The README is true: its Python blocks run as one program, its commands exist."""
+"""The README is true: its Python blocks run as one program; commands exist, the guides' as well."""
 
 import importlib
 import re
@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+GUIDES = [f"docs/{name}.md" for name in ("index", "install", "play", "training")]
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+def blocks(language: str, page: str = "README.md") -> list[str]:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
 def test_python_blocks_run(capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,10 +32,13 @@ def test_make_targets_exist() -> None:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
-def test_commands_parse() -> None:
+@pytest.mark.parametrize("page", ["README.md", *GUIDES])
+def test_commands_parse(page: str) -> None:
     """The options of every line that begins with `deskovky` are understood."""
     tyro = pytest.importorskip("tyro")
     scripts = {
+        "deskovky games": "deskovky.cli:Games",
+        "deskovky bench": "deskovky.cli:Bench",
         "deskovky train alphazero": "deskovky.train.alphazero:Args",
         "deskovky train ppo": "deskovky.train.ppo_selfplay:Args",
         "deskovky train pretrained": "deskovky.train.pretrained:Args",
@@ -44,7 +48,8 @@ def test_commands_parse() -> None:
         "deskovky show": "deskovky.show:Show",
         "deskovky solve": "deskovky.solve:Args",
     }
-    lines = [line for line in "\n".join(blocks("sh")).splitlines() if line.startswith("deskovky ")]
+    lines = "\n".join(blocks("sh", page)).splitlines()
+    lines = [line for line in lines if line.startswith("deskovky ")]
     assert lines
     for line in lines:
         command = next(command for command in scripts if line.startswith(command))

@@ -457,6 +457,12 @@ def test_huge_games_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             list(read_records(path))
 
 
+def test_the_folder_of_a_file_is_made(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "games.jsonl"
+    write_records(path, [annotated_record()])
+    assert list(read_records(path)) == [annotated_record()]
+
+
 def test_files_that_are_no_text_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "games"
     path.write_bytes(b"\xff\xfe\x00")

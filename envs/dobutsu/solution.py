@@ -95,7 +95,7 @@ def read_header(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
             text = file.read(HEADER_BYTES)
-            size = file.seek(0, os.SEEK_END) - HEADER_BYTES
+            size = file.seek(0, os.SEEK_END)
     except FileNotFoundError:
         raise TableError(f"{path}: no solution of {GAME_ID}; {how_to_make()}") from None
     try:
@@ -110,10 +110,10 @@ def read_header(path: Path) -> dict[str, Any]:
             f"{path}: format version {version}, this program reads {FORMAT_VERSION}; "
             f"{how_to_make('--force')}"
         )
-    if size != expected:
+    if size != HEADER_BYTES + expected:
         raise TableError(
-            f"{path}: truncated or damaged, {size} bytes instead of {expected}; "
-            f"{how_to_make('--force')}"
+            f"{path}: truncated or damaged, {size:,} bytes instead of "
+            f"{HEADER_BYTES + expected:,}; {how_to_make('--force')}"
         )
     return header
 

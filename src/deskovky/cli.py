@@ -4,7 +4,6 @@ Each command is a dataclass that tyro turns into options. What a command needs i
 runs, so that torch is loaded only by those that train or play with networks.
 """
 
-import difflib
 import importlib
 import os
 import statistics
@@ -22,7 +21,7 @@ from rich.table import Table
 import deskovky as dk
 from deskovky.envs import canonical_id
 from deskovky.envs.protocol import Game, Termination
-from deskovky.envs.support import check_integer
+from deskovky.envs.support import check_integer, what_there_is
 from deskovky.envs.vector import MAX_NUM_ENVS
 from deskovky.errors import ConfigurationError, DeskovkyError
 
@@ -139,9 +138,7 @@ def train(words: list[str]) -> None:
 
 def unknown(what: str, word: str, known: Sequence[str] | dict[str, str]) -> ConfigurationError:
     """Return the error for a word that is none of `known`."""
-    close = difflib.get_close_matches(word, known, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return ConfigurationError(f"no {what} {word!r}; {hint}There are: {', '.join(known)}")
+    return ConfigurationError(f"no {what} {word!r}; {what_there_is(word, known)}")
 
 
 @dataclass

@@ -47,6 +47,8 @@ class Show:
             raise ConfigurationError("--animate and --analysis need --svg FILE")
         if self.animate and self.analysis:
             raise ConfigurationError("--analysis is for one position, without --animate")
+        if self.svg is not None and self.svg.suffix.lower() != ".svg":
+            raise ConfigurationError(f"--svg {self.svg}: the picture is SVG, name it so: *.svg")
         record = read_record(self.file, self.number)
         state = record.state(self.turn)
         if self.svg is None:
