@@ -19,6 +19,7 @@ from deskovky.agents.network import choose_device, one_thread
 from deskovky.agents.protocol import Agent, check_ongoing
 from deskovky.agents.registry import spec_text
 from deskovky.envs.protocol import Game, State
+from deskovky.envs.support import check_seed
 
 Evaluate = Callable[
     [NDArray[np.float32]], tuple[NDArray[np.float32], NDArray[np.float32]]
@@ -96,6 +97,7 @@ class AlphaZeroAgent(Agent):
 
     def reset(self, seed: int | None = None) -> None:
         """Start the random stream of `seed`, None: one of the system's. It decides the noise."""
+        check_seed(seed)
         self._random = np.random.default_rng(seed)
 
     def act(self, state: State) -> int:

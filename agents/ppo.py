@@ -25,6 +25,7 @@ from torch import nn
 from deskovky.agents.analysis import Analysis
 from deskovky.agents.protocol import check_ongoing
 from deskovky.envs.protocol import Game, State
+from deskovky.envs.support import check_seed
 from deskovky.errors import CheckpointError, IllegalActionError
 
 FORMAT = "deskovky-ppo"
@@ -198,6 +199,7 @@ class PolicyPlayer:
 
     def reset(self, seed: int | None = None) -> None:
         """Start the random stream of `seed`."""
+        check_seed(seed)
         self._rng = np.random.default_rng(seed)
 
     def act(self, state: State) -> int:

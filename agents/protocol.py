@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deskovky.envs.protocol import State
+from deskovky.envs.support import check_seed
 from deskovky.errors import IllegalActionError
 
 
@@ -56,6 +57,8 @@ class SeededAgent(Agent):
         self.reset(seed)
 
     def reset(self, seed: int | None = None) -> None:
+        """Start the random stream of `seed`. Raises ConfigurationError if it is none of 64 bits."""
+        check_seed(seed)
         self._random = random.Random(None if seed is None else int(seed))
 
 

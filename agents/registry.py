@@ -149,6 +149,8 @@ def read_bool(text: str) -> bool:
 
 
 def read_int(text: str) -> int:
+    if not re.fullmatch("-?[0-9]{1,19}", text):  # int() takes " 3", "1_0" and other digits too
+        raise ValueError(text)
     value = int(text)
     if abs(value) >= 1 << 63:
         raise ValueError("more than 64 bits")

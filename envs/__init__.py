@@ -5,6 +5,7 @@ games stepped at once by the native engine. All three take the name of a registe
 without its version (``"dobutsu_v0"``, ``"dobutsu-v0"``, ``"dobutsu"``).
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -27,8 +28,7 @@ def register_game(id: str, factory: Callable[..., Game]) -> None:
     `factory` takes the keywords ruleset, setup, max_turns and view. Raises UnknownGameError if
     the id does not end in a version such as ``_v0`` or is taken.
     """
-    name, _, version = id.rpartition("_v")
-    if not name or not version.isdecimal():
+    if not isinstance(id, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*_v[0-9]{1,9}", id):
         raise UnknownGameError(f"game id {id!r} does not end in a version such as _v0")
     if id in GAMES:
         raise UnknownGameError(f"game id {id!r} is registered already")

@@ -10,6 +10,7 @@ from deskovky.envs.protocol import Game, State, Termination
 from deskovky.envs.support import (
     MAX_OPENING_TURNS,
     MAX_REDRAWS,
+    MAX_SEED,
     check_choice,
     check_integer,
     play_random_turns,
@@ -18,7 +19,6 @@ from deskovky.errors import ConfigurationError, IllegalActionError
 
 MAX_NUM_ENVS = 2**24
 MAX_NUM_THREADS = 1024
-MAX_SEED = 2**64 - 1
 TERMINATIONS = list(Termination)
 
 

@@ -24,12 +24,14 @@ from numpy.typing import NDArray
 
 from deskovky.envs.drawing import Drawable, Style
 from deskovky.envs.protocol import Outcome, Termination
+from deskovky.envs.support import check_integer
 from deskovky.errors import ConfigurationError, FenError, IllegalActionError, UnknownGameError
 
 EMPTY = "."
 FILES = string.ascii_lowercase
 NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")  # decimal, no leading zero; no game lasts 10^9 turns
 OWED_PLACEMENT = "@"
+MAX_MAX_TURNS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -186,20 +188,37 @@ class PythonGame:
         max_turns: int | None = None,
         view: str = "relative",
     ) -> None:
+        self._check_statements()
         ruleset = self.rulesets[0] if ruleset is None else ruleset
         setup = self.setups[0] if setup is None else setup
         if ruleset not in self.rulesets:
             raise UnknownGameError(f"{self.id} has no ruleset {ruleset!r}, only {self.rulesets}")
         if setup not in self.start_fens:
             raise UnknownGameError(f"{self.id} has no setup {setup!r}, only {self.setups}")
-        if max_turns is not None and max_turns < 1:
-            raise ConfigurationError(f"max_turns must be at least 1, not {max_turns}")
+        if max_turns is not None:
+            check_integer("max_turns", max_turns, 1, MAX_MAX_TURNS)
         if view not in ("relative", "absolute"):
             raise ConfigurationError(f"view must be 'relative' or 'absolute', not {view!r}")
         self.ruleset = ruleset
         self.setup = setup
         self.max_turns = self.default_max_turns if max_turns is None else max_turns
         self.view = view
+
+    def _check_statements(self) -> None:
+        """Raise ConfigurationError if the class lacks something or states what cannot be."""
+        for name in ("id", "start_fens", "default_max_turns", "action_shape", "pieces"):
+            if not hasattr(self, name):
+                raise ConfigurationError(f"{type(self).__name__} must state its {name}")
+        if len(self.action_shape) != 3 or not self.start_fens:
+            raise ConfigurationError(
+                f"{self.id}: action_shape = {self.action_shape} and start_fens = {self.start_fens}:"
+                " expected planes, ranks and files, and at least one FEN"
+            )
+        planes, ranks, files = self.action_shape
+        check_integer("action planes", planes, 1, 10_000)
+        check_integer("ranks", ranks, 1, 99)
+        check_integer("files", files, 1, len(FILES))
+        check_integer("default_max_turns", self.default_max_turns, 1, MAX_MAX_TURNS)
 
     @property
     def _options(self) -> tuple[object, ...]:
@@ -387,6 +406,37 @@ class PythonGame:
             ranks.append(re.sub(re.escape(EMPTY) + "+", lambda run: str(len(run[0])), rank))
         return "/".join(reversed(ranks))
 
+    # --- What a game implements, checked ----------------------------------------------------------
+
+    def legal_actions_of(self, position: Position) -> list[int]:
+        """Return the legal steps of a game that goes on, ascending.
+
+        Raises ConfigurationError if `legal_actions` returns none, or what is no action.
+        """
+        actions = sorted(self.legal_actions(position))
+        if not actions or actions[0] < 0 or actions[-1] >= self.num_actions:
+            raise ConfigurationError(
+                f"{self.id}: legal_actions returned {actions} for {self.write_fen(position)!r}: "
+                f"expected some in [0, {self.num_actions})"
+            )
+        return actions
+
+    def position_after(self, position: Position, action: int) -> Position:
+        """Return the position after a legal step.
+
+        Raises ConfigurationError unless `step` returns a position in which the same player must
+        finish the turn (`pending`) or the other one begins the next, so that every game ends.
+        """
+        after = self.step(position, action)
+        if isinstance(after, Position) and len(after.board) == len(position.board):
+            length = after.turns_played - position.turns_played
+            if length == (0 if after.is_turn_open else 1):
+                return after
+        raise ConfigurationError(
+            f"{self.id}: step({action}) from {self.write_fen(position)!r} returned {after!r}: "
+            "expected a position with a pending square, or with the turn finished"
+        )
+
     # --- The end of a game ------------------------------------------------------------------------
 
     def outcome(self, moments: Sequence[Moment]) -> Outcome | None:
@@ -395,6 +445,8 @@ class PythonGame:
         if position.is_turn_open:
             return None
         outcome = self.end_by_rule(position) or self.end_by_repetition(moments)
+        if outcome is not None and not isinstance(outcome, Outcome):
+            raise ConfigurationError(f"{self.id}: {outcome!r} is no Outcome")
         if outcome is None and self.quiet_limit is not None and position.quiet >= self.quiet_limit:
             outcome = self.end_by_quiet(position)
         if outcome is None and position.turns_played >= self.max_turns:
@@ -413,8 +465,8 @@ class PythonGame:
 
         `turn` is the text of the turn so far, which the texts then begin with.
         """
-        for action in sorted(self.legal_actions(position)):
-            after = self.step(position, action)
+        for action in self.legal_actions_of(position):
+            after = self.position_after(position, action)
             text = join_steps(turn, self.action_to_text(position, action))
             if after.is_turn_open:
                 for whole, actions in self.turns_from(after, text):
@@ -441,8 +493,8 @@ class PythonGame:
         if not position.is_turn_open and self.end_by_rule(position) is not None:
             return 0
         count = 0
-        for action in self.legal_actions(position):
-            after = self.step(position, action)
+        for action in self.legal_actions_of(position):
+            after = self.position_after(position, action)
             count += self._perft(after, depth if after.is_turn_open else depth - 1)
         return count
 
@@ -505,7 +557,7 @@ class PythonState(Drawable):
         return (1.0, -1.0) if self._outcome.winner == 0 else (-1.0, 1.0)
 
     def legal_actions(self) -> NDArray[np.int32]:
-        actions = [] if self.is_over else sorted(self._game.legal_actions(self._position))
+        actions = [] if self.is_over else self._game.legal_actions_of(self._position)
         return np.array(actions, np.int32)
 
     def legal_action_mask(self) -> NDArray[np.bool_]:
@@ -517,10 +569,10 @@ class PythonState(Drawable):
         action = self._checked(action)
         if self.is_over:
             raise IllegalActionError(f"action {action}: the game is over")
-        if action not in self._game.legal_actions(self._position):
+        if action not in self._game.legal_actions_of(self._position):
             raise IllegalActionError(f"action {action} ({self.action_to_text(action)}) is illegal")
         before = self._moments[-1]
-        after = self._game.step(before.position, action)
+        after = self._game.position_after(before.position, action)
         turn = before.turn if before.position.is_turn_open else ""
         turn = join_steps(turn, self._game.action_to_text(before.position, action))
         occurrences = 1
@@ -556,6 +608,13 @@ class PythonState(Drawable):
         planes = self._game.planes(self._moments[-1], viewer)
         if is_absolute:
             planes.append(self._game.plane(self.to_move))
+        shapes = [np.shape(plane) for plane in planes]
+        num_planes, *board = self._game.observation_shape
+        if shapes != [tuple(board)] * num_planes:
+            raise ConfigurationError(
+                f"{self._game.id}: planes returned arrays of shapes {shapes}: expected "
+                f"{num_planes} of {tuple(board)}"
+            )
         return np.stack(planes)
 
     def fen(self) -> str:

@@ -20,6 +20,7 @@ from deskovky.errors import ConfigurationError, FenError, IllegalActionError
 SIDES = [0, 1, "alternate", "random"]  # of the one player who learns
 MAX_REDRAWS = 1000  # of a game that is over before the learner has acted
 MAX_OPENING_TURNS = 1000
+MAX_SEED = 2**64 - 1
 _MOVES_SHOWN = 60  # a message that lists thousands of draughts captures helps nobody
 
 
@@ -101,6 +102,29 @@ def check_integer(name: str, value: object, low: int, high: int) -> None:
         except ValueError:  # Python refuses to print 10**5000
             shown = "a long int"
         raise ConfigurationError(f"{name} = {shown}: expected an integer from {low} to {high}")
+
+
+def check_seed(seed: object) -> None:
+    """Raise ConfigurationError unless `seed` is one of 64 bits, or None."""
+    if seed is not None:
+        check_integer("seed", seed, 0, MAX_SEED)
+
+
+def memory_bytes() -> int:
+    """Return the memory that this process may use: the machine's, or less if a container says so.
+
+    Where the system does not tell, 8 GiB.
+    """
+    try:
+        limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    except (AttributeError, OSError, ValueError):
+        limits = [8 << 30]
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):  # versions 2 and 1
+        try:
+            limits.append(int(Path("/sys/fs/cgroup", name).read_text()))
+        except (OSError, ValueError):
+            pass  # no container, or one without a limit ("max")
+    return min(limits)
 
 
 def observation_space(game: Game) -> spaces.Space[NDArray[np.float32]]:
@@ -249,6 +273,8 @@ def write_text(path: Path, text: str) -> None:
 
     Raises OSError.
     """
+    if not path.name or path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: expected a file to write")
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.tmp")
     temporary.write_text(text, encoding="utf-8", newline="\n")

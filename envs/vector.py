@@ -4,6 +4,7 @@
 are `deskovky.envs.vector_gymnasium` and `deskovky.envs.sb3`, on the same engines.
 """
 
+import math
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -14,10 +15,19 @@ from numpy.typing import NDArray
 from deskovky import _core
 from deskovky.envs.protocol import Game, State
 from deskovky.envs.python_engine import MAX_NUM_ENVS, PythonVectorEngine
-from deskovky.envs.support import as_game, observation_space
+from deskovky.envs.support import as_game, check_integer, memory_bytes, observation_space
 from deskovky.errors import ConfigurationError
 
-__all__ = ["MAX_NUM_ENVS", "VectorEngine", "VectorEnv", "as_autoreset_mode", "make_engine"]
+__all__ = [
+    "MAX_NUM_ENVS",
+    "VectorEngine",
+    "VectorEnv",
+    "as_autoreset_mode",
+    "check_memory",
+    "make_engine",
+]
+
+_MAX_STATE_BYTES = 8192  # of a game with a history of usual length
 
 
 class VectorEngine(Protocol):
@@ -92,6 +102,7 @@ def make_engine(
     opening_turns: int,
 ) -> VectorEngine:
     """Return the native engine for a native game, else the one in plain Python."""
+    check_memory(game, num_envs)
     engine: Any = _core.VectorEngine if is_native(game) else PythonVectorEngine
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
@@ -104,6 +115,21 @@ def make_engine(
         opening_turns=opening_turns,
     )
     return made
+
+
+def check_memory(game: Game, num_envs: int) -> None:
+    """Raise ConfigurationError for a number of games that this machine has not the memory for.
+
+    Systems hand out more memory than there is, and later kill who uses it: so half of it must do.
+    """
+    check_integer("num_envs", num_envs, 1, MAX_NUM_ENVS)
+    # Observations, final observations and the two bounds of their space; a mask; the state.
+    num_bytes = 4 * 4 * math.prod(game.observation_shape) + game.num_actions + _MAX_STATE_BYTES
+    if 2 * num_envs * num_bytes > memory_bytes():
+        raise ConfigurationError(
+            f"num_envs = {num_envs}: they may need {num_envs * num_bytes / 2**30:.1f} GiB, more "
+            f"than half of the memory here, {memory_bytes() / 2**30:.1f} GiB"
+        )
 
 
 def is_native(game: Game) -> bool:

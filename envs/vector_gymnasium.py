@@ -24,7 +24,7 @@ from deskovky.envs.support import (
     observation_space,
     opponent_name,
 )
-from deskovky.envs.vector import MAX_NUM_ENVS, as_autoreset_mode, make_engine
+from deskovky.envs.vector import as_autoreset_mode, check_memory, make_engine
 from deskovky.errors import ConfigurationError, IllegalActionError
 
 _NO_GAME = "there is no game yet: call reset() first"
@@ -66,9 +66,9 @@ class SinglePlayerVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray
         check_choice("side", side, SIDES)
         check_choice("illegal", illegal, ["raise", "lose"])
         check_choice("render_mode", render_mode, [None, "ansi"])
-        check_integer("num_envs", num_envs, 1, MAX_NUM_ENVS)
         check_integer("opening_turns", opening_turns, 0, MAX_OPENING_TURNS)
         self.game = as_game(game, game_options)
+        check_memory(self.game, num_envs)
         self.num_envs = num_envs
         self.opponent = opponent
         self.side = side

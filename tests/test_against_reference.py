@@ -68,6 +68,7 @@ STATE_FEATURES: dict[str, Callable[[State], object]] = {
     "observation(1)": lambda state: state.observation(1),
     "history": lambda state: state.history,
 }
+STEP_FEATURES = ("fen", "to_move", "is_turn_open", "outcome", "legal_actions", "num_pieces")
 MAX_TURNS_COMPARED = 100  # there can be many thousands
 
 
@@ -99,14 +100,35 @@ class Pair:
         """Fail if the two differ in anything."""
         for name, feature in STATE_FEATURES.items():
             self.compare(name, feature(self.native), feature(self.reference))
+        self.check_key()
+        # To list whole turns is slow; one position in four is enough.
+        limit = MAX_TURNS_COMPARED if self.reference.key() % 4 == 0 else 1
+        self.compare("turns", self.native.turns(limit), self.reference.turns(limit))
+
+    def check_key(self) -> None:
+        """Fail unless keys are equal and different for the same positions, whatever the numbers."""
         native_key, reference_key = self.native.key(), self.reference.key()
-        # They are equal and different for the same positions, though not the same numbers.
         self.compare("key", native_key, self.native_keys.setdefault(reference_key, native_key))
         known_key = self.reference_keys.setdefault(native_key, reference_key)
         self.compare("key of the reference", known_key, reference_key)
-        # To list whole turns is slow; one position in four is enough.
-        limit = MAX_TURNS_COMPARED if reference_key % 4 == 0 else 1
-        self.compare("turns", self.native.turns(limit), self.reference.turns(limit))
+
+    def check_every_step(self) -> int:
+        """Fail if the two differ here or after any legal action; return how many there are."""
+        self.check()
+        actions: list[int] = self.reference.legal_actions().tolist()
+        for action in actions:
+            self.both("apply", action)
+            for name in STEP_FEATURES:
+                feature = STATE_FEATURES[name]
+                self.compare(name, feature(self.native), feature(self.reference))
+            self.check_key()
+            self.both("undo")
+        if actions:
+            self.compare("fen after undo", self.native.fen(), self.reference.fen())
+            self.compare(
+                "key after undo", self.native.key(), self.native_keys[self.reference.key()]
+            )
+        return len(actions)
 
     def compare(self, name: str, native: object, expected: object) -> None:
         if not is_same(native, expected):
@@ -208,13 +230,7 @@ def random_start(game: PythonGame, generator: random.Random) -> str:
         position = edited(game, position, generator)
 
     position = with_counters(game, position, generator)
-    if "pending" in game.fields and generator.random() < 0.3:
-        owed = [game.square_name(square) for square in range(num_squares)] + [OWED_PLACEMENT]
-        for pending in generator.sample(owed, len(owed)):
-            position = legal_or(position, game, replace(position, pending=pending))
-            if position.is_turn_open:
-                break
-    return game.write_fen(position)
+    return game.write_fen(with_pending(game, position, generator))
 
 
 def with_counters(game: PythonGame, position: Position, generator: random.Random) -> Position:
@@ -251,6 +267,52 @@ def scattered(game: PythonGame, generator: random.Random, most: int = 7) -> str:
             if generator.random() < 0.4:
                 position = with_counters(game, position, generator)
             return game.write_fen(position)
+
+
+def dense(game: PythonGame, generator: random.Random) -> str:
+    """Return the FEN of pieces anywhere, also where play seldom leads: few, many, or all there are.
+
+    A piece that the rules exclude there, or one too many, is left out.
+    """
+    board = list(game.no_pieces)
+    first = ROYALS.get(
+        game.id, generator.choice(game.pieces) + generator.choice(game.pieces).lower()
+    )
+    while True:
+        squares = generator.sample(range(len(board)), len(first))
+        placed = dict(zip(squares, first, strict=True))
+        board = [placed.get(square, EMPTY) for square in range(len(board))]
+        try:
+            position = game.read_fen(game.write_fen(Position(tuple(board), generator.randrange(2))))
+            break
+        except FenError:
+            continue
+    share = generator.uniform(0.2, 0.8)  # of player 0's pieces
+    for square in generator.sample(range(len(board)), generator.randint(0, len(board))):
+        kind = generator.choice(game.pieces)
+        piece = kind if generator.random() < share else kind.lower()
+        if position.board[square] == EMPTY:
+            board = list(position.board)
+            board[square] = piece
+            position = legal_or(position, game, replace(position, board=tuple(board)))
+        elif generator.random() < 0.5:  # into a hand, in games that have them
+            own, enemy = position.hands
+            hands = (own + kind, enemy) if piece.isupper() else (own, enemy + kind)
+            position = legal_or(position, game, replace(position, hands=hands))
+    if generator.random() < 0.3:
+        position = legal_or(position, game, with_counters(game, position, generator))
+    return game.write_fen(with_pending(game, position, generator))
+
+
+def with_pending(game: PythonGame, position: Position, generator: random.Random) -> Position:
+    """Return the position in mid-turn, at times and where its rules know that."""
+    if "pending" in game.fields and generator.random() < 0.3:
+        owed = [game.square_name(square) for square in range(len(position.board))]
+        for pending in generator.sample([*owed, OWED_PLACEMENT], len(owed) + 1):
+            position = legal_or(position, game, replace(position, pending=pending))
+            if position.is_turn_open:
+                break
+    return position
 
 
 # --- How they go on -------------------------------------------------------------------------------
@@ -492,6 +554,35 @@ def test_random_walks(id: str) -> None:
 @pytest.mark.parametrize("id", NATIVE_IDS)
 def test_random_walks_long(id: str, seed: int) -> None:
     run(native(id), reference_of(id), seed, LONG_RUN // NUM_LONG_PARTS)
+
+
+def check_every_step(id: str, seed: int, size: int) -> int:
+    """Compare what every legal action of `size` dense positions leads to; return how many."""
+    rules = reference_of(id)
+    generator = random.Random(f"every step {id} {seed}")
+    num_steps = 0
+    for number in range(size):
+        options: dict[str, Any] = {
+            "ruleset": list(rules.rulesets)[number % len(rules.rulesets)],
+            "max_turns": generator.choice([None, None, generator.randint(1, 60)]),
+        }
+        native_game, reference_game = native(id)(**options), rules(**options)
+        fen = dense(reference_game, generator)
+        while reference_game.state(fen).is_over:
+            fen = dense(reference_game, generator)
+        num_steps += Pair(native_game, reference_game, fen).check_every_step()
+    return num_steps
+
+
+@pytest.mark.parametrize("id", NATIVE_IDS)
+def test_every_step_of_dense_positions(id: str) -> None:
+    assert check_every_step(id, seed=0, size=20) >= 100
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("id", NATIVE_IDS)
+def test_every_step_of_dense_positions_long(id: str) -> None:
+    assert check_every_step(id, seed=1, size=3000) > 15_000
 
 
 def damaged(fen: str, alphabet: list[str], generator: random.Random) -> str:

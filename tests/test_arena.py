@@ -309,6 +309,39 @@ def test_damaged_and_foreign_folders_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("game", None),
+        ("max_turns", "9"),
+        ("seed", None),
+        ("seed", True),
+        ("num_parallel", 1e30),
+        ("agents", 5),
+        ("agents", ["random", 7]),
+        ("pairings", []),
+        ("pairings", [["random", "greedy"]]),
+        ("pairings", [["random", "greedy", "4"]]),
+        ("pairings", [["random", "greedy", 1e30]]),
+        ("pairings", [{"random": "greedy"}]),
+        ("sprt", 5),
+        ("sprt", {"elo0": 1}),
+        ("sprt", {"elo0": 1, "elo1": [2]}),
+    ],
+)
+def test_a_summary_with_wrong_parts_is_refused(name: str, value: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    play(out, agents=["random", "greedy"], games=4)
+    report = json.loads((out / "arena.json").read_text())
+    (out / "arena.json").write_text(json.dumps({**report, name: value}))
+    before = contents(out)
+    with pytest.raises(CheckpointError, match=r"arena\.json: damaged"):
+        play(out, agents=["random", "greedy"], games=4, resume=True)
+    with pytest.raises(CheckpointError, match=r"arena\.json: damaged"):
+        script.main(["--resume", "--out", str(out)])
+    assert contents(out) == before
+
+
 def command(*options: str) -> list[str]:
     return [sys.executable, "-m", "deskovky", "arena", *options]
 
@@ -394,7 +427,10 @@ def test_an_agent_that_cannot_travel_is_refused_before_anything_is_played(tmp_pa
         ({"agents": ["random", "nobody"]}, AgentSpecError, "nobody"),
         ({"games": 3}, ConfigurationError, "even"),
         ({"num_parallel": 3}, ConfigurationError, "num_parallel must be even"),
+        ({"games": 10**30}, ConfigurationError, "games = 1"),
+        ({"games": 1e30}, ConfigurationError, "games = 1"),
         ({"processes": 0}, ConfigurationError, "processes"),
+        ({"processes": 10**6}, ConfigurationError, "processes = 1000000: expected .* to 256"),
         ({"seed": -1}, ConfigurationError, "seed"),
         ({"sprt": Sprt(0, 10)}, ConfigurationError, "between two agents"),
         ({"games": {("greedy", "random"): 2}}, ConfigurationError, "no such pairing: greedy"),

@@ -1,13 +1,17 @@
 """Numbers and texts far out of range: one clear error, in every game, and nothing changes."""
 
+from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
+from reference.dobutsu import Dobutsu
 
 import deskovky as dk
 from deskovky import _core
 from deskovky.cli import main
+from deskovky.envs.support import memory_bytes
 
 HUGE = pytest.param(10**5000, id="huge")  # Python refuses to print it
 ABSURD = [-1, 2**31, 2**63, 2**64, HUGE]
@@ -31,10 +35,56 @@ def test_seeds_of_vectors(seed: Any) -> None:
         games.reset(seed=seed)
 
 
+@pytest.mark.parametrize("seed", [-1, 2**64, HUGE, 1.5, "1", True])
+@pytest.mark.parametrize("spec", ["random", "greedy", "minimax:depth=1", "mcts:simulations=5"])
+def test_seeds_of_agents(spec: str, seed: Any) -> None:
+    with pytest.raises(dk.AgentSpecError, match="seed = .*: expected an integer from 0"):
+        dk.agent(spec, seed=seed)
+    agent, state = dk.agent(spec, seed=2**64 - 1), dk.game("dobutsu_v0").state()
+    with pytest.raises(dk.ConfigurationError, match="seed = .*: expected an integer from 0"):
+        agent.reset(seed)
+    assert agent.act(state) == dk.agent(spec, seed=2**64 - 1).act(state)
+
+
+@pytest.mark.parametrize("text", ["1_0", " 3", "\uff12", "+2", "2.0", "9" * 5000])
+def test_whole_numbers_of_specs(text: str) -> None:
+    with pytest.raises(dk.AgentSpecError, match="depth = .*: expected a whole number"):
+        dk.agent(f"minimax:depth={text}")
+
+
+@pytest.mark.parametrize("id", ["dobutsu_v0", "xiangqi_v0"])
+def test_more_games_than_memory(id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are refused before anything is allocated: the system would kill the process."""
+    message = r"num_envs = [0-9]+: they may need .* GiB, more than half of the memory here, 0.2 GiB"
+    monkeypatch.setattr("deskovky.envs.vector.memory_bytes", lambda: 200 << 20)
+    gymnasium_id = "deskovky/" + id.partition("_")[0].capitalize() + "-v0"
+    for num_envs in (20_000, 2**24):
+        with pytest.raises(dk.ConfigurationError, match=message):
+            dk.make_vec(id, num_envs)
+        with pytest.raises(dk.ConfigurationError, match=message):
+            gymnasium.make_vec(gymnasium_id, num_envs)
+    assert dk.make_vec(id, 1000).num_envs == 1000
+
+
+def test_the_memory_of_a_container(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {"memory.max": "max\n", "memory/memory.limit_in_bytes": "123456\n"}
+
+    def read_text(path: Path) -> str:
+        return texts[str(path.relative_to("/sys/fs/cgroup"))]
+
+    monkeypatch.setattr(Path, "read_text", read_text)
+    assert memory_bytes() == 123456
+    texts["memory/memory.limit_in_bytes"] = "9223372036854771712"  # what version 1 calls no limit
+    assert 2**20 < memory_bytes() < 2**50
+    texts["memory.max"] = "65536"
+    assert memory_bytes() == 65536
+
+
 @pytest.mark.parametrize("value", [*ABSURD, 0, 1.5, "1", True])
 def test_max_turns(value: Any) -> None:
-    with pytest.raises(dk.ConfigurationError, match="max_turns = "):
-        dk.game("dobutsu_v0", max_turns=value)
+    for make in (lambda: dk.game("dobutsu_v0", max_turns=value), lambda: Dobutsu(max_turns=value)):
+        with pytest.raises(dk.ConfigurationError, match="max_turns = "):
+            make()
 
 
 @pytest.mark.parametrize("id", dk.games())

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -204,14 +205,21 @@ def test_an_illegal_action_names_the_agent(answer: object, message: str) -> None
     ("options", "message"),
     [
         ({"games": 3}, "even"),
-        ({"games": 0}, "at least 2"),
+        ({"games": 0}, "games = 0: expected an integer from 2"),
+        ({"games": 10**30}, "games = 10"),
+        ({"games": 2.0}, "games = 2.0"),
         ({"opening_turns": -1}, "opening_turns"),
+        ({"opening_turns": 10**30}, "opening_turns"),
         ({"num_parallel": 0}, "num_parallel"),
+        ({"num_parallel": 10**30}, "num_parallel"),
+        ({"seed": -1}, "seed = -1"),
+        ({"seed": 2**64}, "seed = "),
+        ({"seed": None}, "seed = None"),
     ],
 )
-def test_bad_numbers(options: dict[str, int], message: str) -> None:
+def test_bad_numbers(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        evaluate("dobutsu_v0", RandomOpponent(), RandomOpponent(), **options)  # type: ignore[arg-type]
+        evaluate("dobutsu_v0", RandomOpponent(), RandomOpponent(), **options)
 
 
 def test_openings_that_end_the_game_are_refused_in_the_end() -> None:

@@ -47,7 +47,7 @@ from rich.table import Table
 from deskovky.agents.protocol import Agent
 from deskovky.envs.protocol import Game, State
 from deskovky.envs.records import Record, read_records
-from deskovky.envs.support import as_game, write_text
+from deskovky.envs.support import as_game, check_integer, write_text
 from deskovky.errors import (
     CheckpointError,
     ConfigurationError,
@@ -70,6 +70,14 @@ from deskovky.train.rating import Rating, Sprt, check_connected, fit, pair_table
 
 FORMAT = "deskovky-arena"
 FORMAT_VERSION = 1
+MAX_PROCESSES = 256
+
+_SUMMARY = {
+    **dict.fromkeys(("game", "ruleset", "setup"), str),
+    **dict.fromkeys(("max_turns", "seed", "opening_turns", "num_parallel"), int),
+    **dict.fromkeys(("agents", "pairings"), list),
+}
+"""What an arena.json holds at least, and of which type."""
 
 Pairing = tuple[str, str]
 """The names of two agents that meet, in the order in which they were given."""
@@ -429,6 +437,18 @@ def read_summary(path: Path) -> dict[str, Any]:
             f"{path}: format version {report.get('version')}, but this program reads "
             f"{FORMAT_VERSION}"
         )
+    for name, kind in _SUMMARY.items():
+        if type(report.get(name)) is not kind:  # True is no number
+            raise CheckpointError(f"{path}: damaged: {name} is no {kind.__name__}")
+    pairings, agents, sprt = report["pairings"], report["agents"], report.get("sprt")
+    is_whole = bool(pairings) and {type(agent) for agent in agents} == {str}
+    for pairing in pairings:
+        is_whole &= type(pairing) is list and [type(part) for part in pairing] == [str, str, int]
+    if sprt is not None:
+        elos = [sprt.get(name) for name in ("elo0", "elo1")] if type(sprt) is dict else [None]
+        is_whole &= {type(elo) for elo in elos} <= {int, float}
+    if not is_whole:
+        raise CheckpointError(f"{path}: damaged: its agents, pairings or sprt cannot be read")
     return report
 
 
@@ -593,7 +613,7 @@ def named_agents(
 def _pairings(agents: Sequence[str], games: int | Mapping[Pairing, int]) -> dict[Pairing, int]:
     """Return the games of each pairing, in the order of the agents."""
     every_pairing = list(itertools.combinations(agents, 2))
-    if isinstance(games, int):
+    if not isinstance(games, Mapping):
         return dict.fromkeys(every_pairing, games)
     if unknown := set(games) - set(every_pairing):
         raise ConfigurationError(
@@ -614,8 +634,7 @@ def _check(settings: Settings, specs: Mapping[str, Agent | str], processes: int)
         check_numbers(games, settings.opening_turns, settings.num_parallel, settings.seed)
     if settings.num_parallel % 2:
         raise ConfigurationError(f"num_parallel must be even, not {settings.num_parallel}")
-    if processes < 1:
-        raise ConfigurationError(f"processes must be at least 1, not {processes}")
+    check_integer("processes", processes, 1, MAX_PROCESSES)
     number = {name: i for i, name in enumerate(settings.agents)}
     met = np.zeros((len(number), len(number)), np.bool_)
     for first, second in settings.pairings:
@@ -831,7 +850,7 @@ def run(args: Args) -> Tournament:
             opening_turns=args.opening_turns,
             num_parallel=args.num_parallel,
             processes=args.processes,
-            sprt=parse_sprt(args.sprt) if args.sprt else None,
+            sprt=None if args.sprt is None else parse_sprt(args.sprt),
             out=args.out,
             resume=args.resume,
             on_job=show,
@@ -886,25 +905,21 @@ def parse_sprt(text: str) -> Sprt:
 
 def stored_args(out: Path) -> Args:
     """Return the options of the tournament in a folder. Raises CheckpointError."""
-    path = out / "arena.json"
-    stored = read_summary(path)
-    try:
-        sprt = stored["sprt"]
-        return Args(
-            agents=tuple(stored["agents"]),
-            game=stored["game"],
-            ruleset=stored["ruleset"],
-            setup=stored["setup"],
-            max_turns=stored["max_turns"],
-            games=max(games for *_, games in stored["pairings"]),
-            seed=stored["seed"],
-            opening_turns=stored["opening_turns"],
-            num_parallel=stored["num_parallel"],
-            sprt=f"{sprt['elo0']:g},{sprt['elo1']:g}" if sprt else None,
-            out=out,
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise CheckpointError(f"{path}: damaged: {error}") from None
+    stored = read_summary(out / "arena.json")
+    sprt = stored.get("sprt")
+    return Args(
+        agents=tuple(stored["agents"]),
+        game=stored["game"],
+        ruleset=stored["ruleset"],
+        setup=stored["setup"],
+        max_turns=stored["max_turns"],
+        games=max(games for *_, games in stored["pairings"]),
+        seed=stored["seed"],
+        opening_turns=stored["opening_turns"],
+        num_parallel=stored["num_parallel"],
+        sprt=f"{sprt['elo0']:g},{sprt['elo1']:g}" if sprt else None,
+        out=out,
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> None:

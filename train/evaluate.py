@@ -33,12 +33,20 @@ from rich.table import Table
 from deskovky.agents.protocol import Agent
 from deskovky.envs.protocol import Game, Outcome, State
 from deskovky.envs.records import Record
-from deskovky.envs.support import as_game, illegal_action_error, write_text
+from deskovky.envs.support import (
+    MAX_OPENING_TURNS,
+    MAX_SEED,
+    as_game,
+    check_integer,
+    illegal_action_error,
+    write_text,
+)
 from deskovky.errors import AgentSpecError, ConfigurationError, IllegalActionError
 from deskovky.train.rating import pentanomial
 
 FORMAT = "deskovky-evaluation"
 FORMAT_VERSION = 1
+MAX_GAMES = 10_000_000
 Z_95 = 1.959963984540054  # the normal distribution lies within +-Z_95 with probability 95 %
 _TRIES = 50  # for an opening that is new and does not end the game
 
@@ -213,15 +221,12 @@ def as_agent(agent: Agent | str) -> Agent:
 
 def check_numbers(games: int, opening_turns: int, num_parallel: int, seed: int) -> None:
     """Raise ConfigurationError for numbers that cannot be used."""
-    if games < 2 or games % 2:
-        raise ConfigurationError(f"games must be even and at least 2, not {games}")
-    if opening_turns < 0 or num_parallel < 1:
-        raise ConfigurationError(
-            f"opening_turns must be at least 0 and num_parallel at least 1, not {opening_turns} "
-            f"and {num_parallel}"
-        )
-    if seed < 0:
-        raise ConfigurationError(f"seed must be at least 0, not {seed}")
+    check_integer("games", games, 2, MAX_GAMES)
+    if games % 2:
+        raise ConfigurationError(f"games must be even, not {games}")
+    check_integer("opening_turns", opening_turns, 0, MAX_OPENING_TURNS)
+    check_integer("num_parallel", num_parallel, 1, MAX_GAMES)
+    check_integer("seed", seed, 0, MAX_SEED)
 
 
 def random_openings(game: Game, opening_turns: int, rng: np.random.Generator) -> Iterator[State]:
