@@ -245,6 +245,7 @@ def with_counters(game: PythonGame, position: Position, generator: random.Random
 
 
 ROYALS = {"dobutsu_v0": "Ll", "xiangqi_v0": "Kk", "drakoburg_v0": "Tt"}
+MOST_PIECES = {"gothic_draughts_v0": 18}  # with more the reference takes minutes
 ATTACKERS = {"xiangqi_v0": "RRRRNNCC"}  # more likely than the other pieces
 
 
@@ -288,7 +289,8 @@ def dense(game: PythonGame, generator: random.Random) -> str:
         except FenError:
             continue
     share = generator.uniform(0.2, 0.8)  # of player 0's pieces
-    for square in generator.sample(range(len(board)), generator.randint(0, len(board))):
+    most = MOST_PIECES.get(game.id, len(board))
+    for square in generator.sample(range(len(board)), generator.randint(0, most)):
         kind = generator.choice(game.pieces)
         piece = kind if generator.random() < share else kind.lower()
         if position.board[square] == EMPTY:
@@ -576,13 +578,13 @@ def check_every_step(id: str, seed: int, size: int) -> int:
 
 @pytest.mark.parametrize("id", NATIVE_IDS)
 def test_every_step_of_dense_positions(id: str) -> None:
-    assert check_every_step(id, seed=0, size=20) >= 100
+    assert check_every_step(id, seed=0, size=20) > 40
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("id", NATIVE_IDS)
 def test_every_step_of_dense_positions_long(id: str) -> None:
-    assert check_every_step(id, seed=1, size=3000) > 15_000
+    assert check_every_step(id, seed=1, size=3000) > 10_000
 
 
 def damaged(fen: str, alphabet: list[str], generator: random.Random) -> str:

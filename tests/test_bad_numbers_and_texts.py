@@ -11,7 +11,7 @@ from reference.dobutsu import Dobutsu
 import deskovky as dk
 from deskovky import _core
 from deskovky.cli import main
-from deskovky.envs.support import memory_bytes
+from deskovky.envs.support import memory_bytes, write_text
 
 HUGE = pytest.param(10**5000, id="huge")  # Python refuses to print it
 ABSURD = [-1, 2**31, 2**63, 2**64, HUGE]
@@ -163,6 +163,12 @@ def test_counters_of_a_fen_stop_where_readers_do(id: str) -> None:
 def test_command_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     assert capsys.readouterr().err.startswith("deskovky: ")
+
+
+@pytest.mark.parametrize("path", ["", ".", "/"])
+def test_a_folder_is_no_file_to_write(path: str) -> None:
+    with pytest.raises(IsADirectoryError, match="expected a file to write"):
+        write_text(Path(path), "text")
 
 
 def test_why_a_game_ended() -> None:

@@ -9,6 +9,7 @@ import pytest
 from toy_game import StripDraughts
 
 import deskovky as dk
+from deskovky.envs import register_game
 from deskovky.envs.python_game import Position, PythonGame
 from deskovky.errors import ConfigurationError, UnknownGameError
 
@@ -108,4 +109,4 @@ def test_other_functions_return_nonsense() -> None:
 @pytest.mark.parametrize("id", ["", "chess", "chess_v", "chess_v٣", "a b_v0", "_v0", "\x00_v0", 5])
 def test_a_game_cannot_have_any_id(id: Any) -> None:
     with pytest.raises(UnknownGameError, match="does not end in a version"):
-        dk.envs.register_game(id, StripDraughts)
+        register_game(id, StripDraughts)
