@@ -230,38 +230,37 @@ struct DraughtsBoard : SquareSets {
     return pieces & shift<-v>(view.enemy & shift<-v>(view.empty));
   }
 
-  // Calls visit(distance, which of the pieces may step so far) in ascending order of distances, for
-  // pieces that step one square and pieces that step any number of empty ones.
+  // Calls visit(distance, where pieces can land by a step so far) in ascending order of distances,
+  // for pieces that step one square and pieces that step any number of empty ones.
   template <Vector v, class Visit>
   static constexpr void steps(Bits shorts, Bits longs, const View& view, Visit&& visit) {
     Bits front = shift<v>(shorts | longs) & view.empty;
-    if (front) visit(1, moved_back<v>(front, 1));
+    if (front) visit(1, front);
     if (!longs) return;
     front &= shift<v>(longs);
     for (int distance = 2; front; ++distance) {
       front = shift<v>(front) & view.empty;
-      if (front) visit(distance, moved_back<v>(front, distance));
+      if (front) visit(distance, front);
     }
   }
 
-  // Calls visit(distance, which of the pieces may jump so far) likewise. Pieces of long range may
+  // Calls visit(distance, where pieces can land by a jump so far) likewise. Pieces of long range may
   // have empty squares before the enemy piece and land anywhere behind it, up to the next piece.
   template <Vector v, class Visit>
   static constexpr void jumps(Bits shorts, Bits longs, const View& view, Visit&& visit) {
-    const Bits short_jumpers = jumpers<v>(shorts, view);
+    const Bits short_landings = shift<v>(shift<v>(shorts) & view.enemy) & view.empty;
     if (!longs) {
-      if (short_jumpers) visit(2, short_jumpers);
+      if (short_landings) visit(2, short_landings);
       return;
     }
     Bits before = longs, over = {}, behind = {};
     for (int distance = 1; distance <= 2 || before | over | behind; ++distance) {
-      behind = shift<v>(over | behind) & view.empty;
+      if (over | behind) behind = shift<v>(over | behind) & view.empty;
+      const Bits landings = distance == 2 ? behind | short_landings : behind;
+      if (landings) visit(distance, landings);
       const Bits next = shift<v>(before);
       over = next & view.enemy;
       before = next & view.empty;
-      Bits origins = behind ? moved_back<v>(behind, distance) : Bits{};
-      if (distance == 2) origins |= short_jumpers;
-      if (origins) visit(distance, origins);
     }
   }
 
@@ -278,11 +277,18 @@ struct DraughtsBoard : SquareSets {
 
   template <class Visit>
   static constexpr void for_each_square(Bits bits, Visit&& visit) {
-    for (; bits; bits = without_first(bits)) visit(first(bits));
+    if constexpr (kNumSquares <= 64) {
+      for (; bits; bits = without_first(bits)) visit(first(bits));
+    } else {
+      for (auto low = bits.low; low; low = without_first(low)) visit(first(low));
+      for (auto high = bits.high; high; high = without_first(high)) visit(64 + first(high));
+    }
   }
 
-  static constexpr void add(ActionList& list, int plane, Bits squares) {
-    for_each_square(squares, [&](int square) { list.push_back(plane * kNumSquares + square); });
+  // Adds an action for each piece, given by the squares that lie so far ahead of the pieces' own.
+  static constexpr void add(ActionList& list, int plane, Bits squares, int offset = 0) {
+    const int first_action = plane * kNumSquares - offset;
+    for_each_square(squares, [&](int square) { list.push_back(first_action + square); });
   }
 
   // Writes own and enemy pieces by kind and the piece that must go on; returns the next plane.
@@ -391,12 +397,6 @@ struct DraughtsBoard : SquareSets {
   }
 
  private:
-  // A set of squares that came so far by a vector without leaving the board.
-  template <Vector v>
-  static constexpr Bits moved_back(Bits bits, int distance) {
-    return moved(bits, -distance * offset(v));
-  }
-
   // By an offset of either sign.
   static constexpr Bits moved(Bits bits, int offset) {
     return offset > 0 ? bits << offset : bits >> -offset;

@@ -61,8 +61,9 @@ struct GothicDraughts {
     const View view = position.view();
     const Bits mobile = position.is_turn_open() ? Board::bit(position.pending) : Board::kAll;
     const auto add = [&](int direction) {
-      return [&list, direction](int distance, Bits squares) {
-        Board::add(list, plane(direction, distance), squares);
+      return [&list, direction](int distance, Bits landings) {
+        const int offset = distance * Board::offset(kDirections[direction]);
+        Board::add(list, plane(direction, distance), landings, offset);
       };
     };
     unrolled<8>([&]<int direction>() {

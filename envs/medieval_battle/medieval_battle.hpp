@@ -66,19 +66,20 @@ struct MedievalBattle {
     const View view = position.view();
     const Bits mobile = position.is_turn_open() ? Board::bit(position.pending) : Board::kAll;
     const auto add = [&](int direction) {
-      return [&list, direction](int distance, Bits squares) {
-        Board::add(list, plane(direction, distance), squares);
+      return [&list, direction](int distance, Bits landings) {
+        const int offset = distance * Board::offset(kDirections[direction]);
+        Board::add(list, plane(direction, distance), landings, offset);
       };
     };
     unrolled<8>([&]<int direction>() {  // MB-4
-      Board::jumps<kDirections[direction]>(short_pieces(own, direction) & mobile,
-                                           long_pieces(own, direction) & mobile, view,
+      Board::jumps<kDirections[direction]>(short_pieces<direction>(own) & mobile,
+                                           long_pieces<direction>(own) & mobile, view,
                                            add(direction));
     });
     if (!list.empty()) return;
     unrolled<8>([&]<int direction>() {
-      Board::steps<kDirections[direction]>(short_pieces(own, direction),
-                                           long_pieces(own, direction), view, add(direction));
+      Board::steps<kDirections[direction]>(short_pieces<direction>(own),
+                                           long_pieces<direction>(own), view, add(direction));
     });
     if (list.empty()) list.push_back(kInfo.pass_action());  // MB-6
   }
@@ -149,7 +150,7 @@ struct MedievalBattle {
     int steps = 0;
     unrolled<8>([&]<int direction>() {
       Board::steps<kDirections[direction]>(
-          short_pieces(side, direction), long_pieces(side, direction), view,
+          short_pieces<direction>(side), long_pieces<direction>(side), view,
           [&](int, Bits squares) { steps += Board::count(squares); });
     });
     const auto count = [&](int kind) { return Board::count(side.pieces[kind]); };
@@ -205,24 +206,27 @@ struct MedievalBattle {
   static constexpr int plane(int direction, int distance) { return direction * 9 + distance - 1; }
 
   // The pieces that step one square, and jump two, in a direction: MB-2, MB-3.
-  static constexpr Bits short_pieces(const Side& side, int direction) {
-    const auto [files, ranks] = kDirections[direction];
-    if (ranks < 0) return {};
-    return files && ranks ? side.pieces[F] : side.pieces[N];
+  template <int direction>
+  static constexpr Bits short_pieces(const Side& side) {
+    constexpr Vector v = kDirections[direction];
+    if constexpr (v.ranks < 0) return {};
+    return side.pieces[v.files && v.ranks ? F : N];
   }
 
   // The pieces that move and jump any distance: MB-3.
-  static constexpr Bits long_pieces(const Side& side, int direction) {
-    const auto [files, ranks] = kDirections[direction];
-    return files && ranks ? side.pieces[C] | side.pieces[K] : side.pieces[K];
+  template <int direction>
+  static constexpr Bits long_pieces(const Side& side) {
+    constexpr Vector v = kDirections[direction];
+    if constexpr (v.files && v.ranks) return side.pieces[C] | side.pieces[K];
+    return side.pieces[K];
   }
 
   static bool can_jump(const Side& side, Bits mobile, const View& view) {
     bool found = false;
     unrolled<8>([&]<int direction>() {
       found = found ||
-              Board::can_jump<kDirections[direction]>(short_pieces(side, direction) & mobile,
-                                                      long_pieces(side, direction) & mobile, view);
+              Board::can_jump<kDirections[direction]>(short_pieces<direction>(side) & mobile,
+                                                      long_pieces<direction>(side) & mobile, view);
     });
     return found;
   }
@@ -230,12 +234,12 @@ struct MedievalBattle {
   static bool can_step(const Position& position, int player) {
     const Side& side = position.sides[player];
     const View view = position.view(player);
-    Bits able = {};
+    bool found = false;
     unrolled<8>([&]<int direction>() {
-      able |= Board::steppers<kDirections[direction]>(
-          short_pieces(side, direction) | long_pieces(side, direction), view);
+      found = found || Board::steppers<kDirections[direction]>(
+                           short_pieces<direction>(side) | long_pieces<direction>(side), view);
     });
-    return able || can_jump(side, Board::kAll, view);
+    return found || can_jump(side, Board::kAll, view);
   }
 
   static Outcome stronger_army_wins(const Position& position, Termination termination) {

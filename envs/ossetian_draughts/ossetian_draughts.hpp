@@ -167,13 +167,12 @@ struct OssetianDraughts {
   }
 
   static bool can_step(const View& view) {
-    Bits steppers = 0;
+    bool found = false;
     unrolled<8>([&]<int direction>() {
-      if (is_forward(direction)) {
-        steppers |= Board::steppers<kDirections[direction]>(view.own, view);
-      }
+      found = found ||
+              (is_forward(direction) && Board::steppers<kDirections[direction]>(view.own, view));
     });
-    return steppers || can_jump(view.own, view);
+    return found || can_jump(view.own, view);
   }
 };
 
