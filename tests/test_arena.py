@@ -300,6 +300,18 @@ def test_damaged_and_foreign_folders_are_refused(tmp_path: Path) -> None:
     games.write_text(whole.replace('"turns": ["', '"turns": ["a1a9", "', 1))
     with pytest.raises(CheckpointError, match=r"games\.jsonl: game 1 .*: turn 1"):
         play(tmp_path / "out", resume=True, games=4)
+    foreign = [
+        whole.replace('"greedy"', '"stranger"', 1),
+        whole.replace('"Round": "3"', '"Round": "4"'),
+        whole.replace('"Round": "3"', '"Round": "-3"'),
+        whole.replace('"max_turns": 256', '"max_turns": 255', 1),
+    ]
+    for text in foreign:
+        assert text != whole
+        games.write_text(text)
+        with pytest.raises(CheckpointError, match="is no game of this tournament"):
+            play(tmp_path / "out", resume=True, games=4)
+        assert games.read_text() == text
     games.write_text(whole)
     (tmp_path / "out" / "arena.json").write_text("{}")
     with pytest.raises(CheckpointError, match=r"arena\.json: not a tournament"):

@@ -344,6 +344,13 @@ class Folder:
                 first, second = [record.headers[name] for name in ("Player0", "Player1")][
                     :: 1 if game % 2 == 0 else -1
                 ]
+                if game_options(record.game()) != game_options(
+                    self.settings.game
+                ) or game not in range(self.settings.pairings.get((first, second), 0)):
+                    raise RecordError(
+                        f"round {game} of {first} against {second} in {record.game_id} is no game "
+                        "of this tournament"
+                    )
                 records[(first, second), game] = record
         except (RecordError, KeyError, ValueError) as error:
             raise CheckpointError(f"{self.games}: {error}") from None
