@@ -610,7 +610,10 @@ def _likely_steps(
     state: State, policy: NDArray[np.floating] | Sequence[float]
 ) -> list[tuple[str, float]]:
     """Return the texts of the steps that a policy may well make, the likeliest first."""
-    probabilities = np.asarray(policy, np.float64)
+    try:
+        probabilities = np.asarray(policy, np.float64)
+    except (TypeError, ValueError):
+        raise ConfigurationError("policy holds what are no numbers") from None
     if probabilities.shape != (state.game.num_actions,):
         raise ConfigurationError(
             f"policy has shape {probabilities.shape}, not ({state.game.num_actions},)"

@@ -76,6 +76,8 @@ def opponent_name(opponent: Opponent) -> str:
 
 def start_state(game: Game, options: dict[str, Any] | None) -> State:
     """Return the state of ``options["fen"]``, or the start. Raises FenError."""
+    if not isinstance(options, dict | None):
+        raise ConfigurationError(f"options are a dict, not {options!r}")
     fen = (options or {}).get("fen")
     if fen is not None and not isinstance(fen, str):
         raise FenError(f"a FEN is a text, not {fen!r}")

@@ -165,6 +165,18 @@ def test_command_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().err.startswith("deskovky: ")
 
 
+@pytest.mark.parametrize("policy", ["x", ["a"] * 132, [[1], [1, 2]], [None, {}]])
+def test_policies_to_draw(policy: Any) -> None:
+    with pytest.raises(dk.ConfigurationError, match="policy holds"):
+        dk.game("dobutsu_v0").state().svg(policy=policy)
+
+
+def test_options_of_a_reset() -> None:
+    env = dk.make("dobutsu_v0")
+    with pytest.raises(dk.ConfigurationError, match="options are a dict, not 5"):
+        env.reset(options=5)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("path", ["", ".", "/"])
 def test_a_folder_is_no_file_to_write(path: str) -> None:
     with pytest.raises(IsADirectoryError, match="expected a file to write"):
