@@ -9,7 +9,6 @@
 
 #include "core/errors.hpp"
 #include "core/game.hpp"
-#include "core/prefetch.hpp"
 
 namespace deskovky {
 
@@ -68,14 +67,6 @@ class State {
     steps_.push_back({position_, action});
     game_.apply(position_, action);
     begin_turn();
-  }
-
-  // Asks for the memory that `apply` will need.
-  void prefetch_history() const {
-    prefetch(steps_.data() + steps_.size(), sizeof(Step));
-    constexpr int kLookedAt = 8;  // at the end of `turn_starts_`, mostly
-    prefetch(turn_starts_.data() + turn_starts_.size() - kLookedAt,
-             (kLookedAt + 1) * sizeof(TurnStart));
   }
 
   void undo() {

@@ -97,7 +97,6 @@ class VectorEngine {
     if (first_refused < options_.num_envs) refuse(first_refused, actions[first_refused]);
     pool_.run(options_.num_envs, [&](int begin, int end) {
       for (int i = begin; i < end; ++i) {
-        prefetch_games(i, end);
         clear_step(i);
         if (is_active(i)) step(i, static_cast<Action>(actions[i]));
       }
@@ -144,17 +143,6 @@ class VectorEngine {
     } catch (const IllegalActionError& error) {
       throw IllegalActionError(in_game + error.what());
     }
-  }
-
-  // Thousands of games do not fit the processor's caches: while one is stepped, asks for the memory
-  // of the next ones.
-  void prefetch_games(int i, int end) const {
-    if (i + 2 < end) prefetch(&games_[i + 2], sizeof(OneGame));
-    if (i + 1 >= end) return;
-    const OneGame& next = games_[i + 1];
-    next.state.prefetch_history();
-    const bool* mask = &arrays_.legal_action_mask[std::size_t(i + 1) * kNumActions];
-    for (const auto action : next.legal) prefetch(mask + action, 1);
   }
 
   void clear_step(int i) {
