@@ -668,8 +668,8 @@ def go_on(run: Run, workers: Workers, opponents: Sequence[Any], console: Console
     )
     with one_thread(), stop_on_interrupt(console) as is_stopped, progress_bar(console) as progress:
         bar = Bar(args, progress)
+        started, cpu_started = time.perf_counter(), time.process_time()
         while not clock.is_over(run.iteration) and not is_stopped():
-            started, cpu_started = time.perf_counter(), time.process_time()
             futures = workers.submit(make_jobs(run))
             if args.eval_every and run.iteration and run.iteration % args.eval_every == 0:
                 measure(run, opponents, writer, console)
@@ -680,9 +680,9 @@ def go_on(run: Run, workers: Workers, opponents: Sequence[Any], console: Console
             run.add(finished)
             run.iteration += 1
             run.save(finished)
-            seconds = time.perf_counter() - started
-            cpu_seconds = time.process_time() - cpu_started
-            scalars = describe(run, played, losses, seconds, cpu_seconds)
+            now, cpu_now = time.perf_counter(), time.process_time()
+            scalars = describe(run, played, losses, now - started, cpu_now - cpu_started)
+            started, cpu_started = now, cpu_now
             write_log(run, scalars)
             if writer is not None:
                 for name, value in scalars.items():

@@ -121,8 +121,11 @@ def run(args: Args, console: Console | None = None) -> Path:
 def train(id: str, recipe: Recipe, args: Args, out: Path, console: Console) -> Path:
     """Train for what is left of the recipe's minutes and return the path of the best network."""
     is_resumed = (out / "last.pt").exists()
-    minutes = recipe.minutes - (spent(out)["seconds"] / 60 if is_resumed else 0.0)
-    if minutes <= 0 and (out / "best.pt").exists():
+    took = spent(out) if is_resumed else dict.fromkeys(("iterations", "seconds"), 0.0)
+    minutes = recipe.minutes - took["seconds"] / 60
+    # The log ends with the last iteration; what came after it is less than one more.
+    is_done = minutes * 60 * took["iterations"] < took["seconds"]
+    if is_done and (out / "best.pt").exists():
         return out / "best.pt"
     options = alphazero.Args(
         out=out,
