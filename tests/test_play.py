@@ -450,6 +450,7 @@ def test_tab_completes_and_ctrl_d_leaves(terminal: Terminal, tmp_path: Path) -> 
     assert len(read_record(path).turns) == 2
 
 
+@pytest.mark.long  # when keys reach readline depends on the load of the machine
 def test_ctrl_c_leaves_and_keeps_the_game(terminal: Terminal, tmp_path: Path) -> None:
     terminal.wait_for("white> ")
     terminal.type("b2b3\n")
@@ -462,6 +463,7 @@ def test_ctrl_c_leaves_and_keeps_the_game(terminal: Terminal, tmp_path: Path) ->
     assert len(read_record(path).turns) == 2
 
 
+@pytest.mark.long  # likewise
 def test_ctrl_c_stops_an_agent_that_thinks(tmp_path: Path) -> None:
     words = ["dobutsu", "--black", "minimax:time_ms=600000", "--keep", str(tmp_path)]
     terminal = Terminal("play", *words)
