@@ -43,6 +43,19 @@ class Row:
     figures: dict[str, list[float]] = field(default_factory=dict)
 
 
+DRAUGHTS = (
+    ("Gothic draughts", "gothic_draughts_v0"),
+    ("Ossetian draughts", "ossetian_draughts_v0"),
+    ("Knight draughts", "knight_draughts_v0"),
+    ("Medieval battle", "medieval_battle_v0"),
+)
+GAMES = (
+    ("Dobutsu", "dobutsu_v0"),
+    ("Xiangqi", "xiangqi_v0"),
+    ("Drakoburg", "drakoburg_v0"),
+    *DRAUGHTS,
+)
+
 ROWS = [
     Row(
         "vector env: 1,024 games, random legal play, observations and masks, autoreset",
@@ -124,15 +137,7 @@ ROWS = [
             f"{name}: AlphaZero self-play, 256 games at once, 32 simulations",
             f"selfplay:{game}", None, "positions/s", "",
         )
-        for name, game in (
-            ("Dobutsu", "dobutsu_v0"),
-            ("Xiangqi", "xiangqi_v0"),
-            ("Drakoburg", "drakoburg_v0"),
-            ("Gothic draughts", "gothic_draughts_v0"),
-            ("Ossetian draughts", "ossetian_draughts_v0"),
-            ("Knight draughts", "knight_draughts_v0"),
-            ("Medieval battle", "medieval_battle_v0"),
-        )
+        for name, game in GAMES
     ),
     Row("Drakoburg: perft", "perft:drakoburg_v0", None, "nodes/s", "20,000,000"),
     Row("Gothic draughts: perft", "perft:gothic_draughts_v0", None, "turns/s", "10,000,000"),
@@ -150,12 +155,7 @@ ROWS = [
             *(
                 (name, game, "state_openspiel_observed:checkers", "300,000 and 5 times",
                  "OpenSpiel `checkers`, one game in Python, observed")
-                for name, game in (
-                    ("Gothic draughts", "gothic_draughts_v0"),
-                    ("Ossetian draughts", "ossetian_draughts_v0"),
-                    ("Knight draughts", "knight_draughts_v0"),
-                    ("Medieval battle", "medieval_battle_v0"),
-                )
+                for name, game in DRAUGHTS
             ),
         )
     ),
@@ -164,15 +164,7 @@ ROWS = [
             f"{name}: minimax, the start and middle games",
             f"minimax:{game}", None, "nodes/s", "1,500,000",
         )
-        for name, game in (
-            ("Dobutsu", "dobutsu_v0"),
-            ("Xiangqi", "xiangqi_v0"),
-            ("Drakoburg", "drakoburg_v0"),
-            ("Gothic draughts", "gothic_draughts_v0"),
-            ("Ossetian draughts", "ossetian_draughts_v0"),
-            ("Knight draughts", "knight_draughts_v0"),
-            ("Medieval battle", "medieval_battle_v0"),
-        )
+        for name, game in GAMES
     ),
     *(
         Row(
@@ -180,12 +172,7 @@ ROWS = [
             f"mcts:{game}", "mcts_openspiel:checkers", "simulations/s", "10 times",
             "OpenSpiel's C++ bot on `checkers`",
         )
-        for name, game in (
-            ("Gothic draughts", "gothic_draughts_v0"),
-            ("Ossetian draughts", "ossetian_draughts_v0"),
-            ("Knight draughts", "knight_draughts_v0"),
-            ("Medieval battle", "medieval_battle_v0"),
-        )
+        for name, game in DRAUGHTS
     ),
 ]  # fmt: skip
 
