@@ -41,7 +41,6 @@ import numpy as np
 import tyro
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from deskovky.agents.protocol import Agent
@@ -59,6 +58,7 @@ from deskovky.train.evaluate import (
     as_agent,
     check_numbers,
     game_options,
+    games_progress,
     outcome_of,
     play_pairs,
     points,
@@ -879,14 +879,7 @@ def progress_bar(num_games: int) -> Iterator[Callable[[int, SprtResult | None], 
 
     It appears with the first call: bad input leaves nothing on the screen but its message.
     """
-    progress = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
+    progress = games_progress()
     task = progress.add_task("games", total=num_games)
     with ExitStack() as shown:
 

@@ -413,6 +413,18 @@ class Args:
     """JSON file to write the results to"""
 
 
+def games_progress() -> Progress:
+    """Return the bar that counts games, on stderr; it vanishes when it is left."""
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+
+
 def run(args: Args) -> list[Match]:
     """Play the matches that `args` ask for, print their table and write their file."""
     from deskovky.agents import agent as make_agent
@@ -435,14 +447,7 @@ def run(args: Args) -> list[Match]:
     )
     agents = [make_agent(spec) for spec in args.agents]  # all of them, before hours of play
     matches = []
-    with Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as progress:
+    with games_progress() as progress:
         for opponent in agents[1:]:
             task = progress.add_task(f"against {opponent.name}", total=args.games)
             matches.append(
