@@ -14,7 +14,7 @@ from pathlib import Path
 
 import deskovky as dk
 from deskovky.train import alphazero
-from deskovky.train.evaluate import Match, evaluate
+from deskovky.train.evaluate import DEFAULT_OPENING_TURNS, Match, evaluate
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 BEGIN = "<!-- strength: written by benchmarks/strength.py -->"
@@ -26,7 +26,6 @@ MINUTES = {"demo": 3.0, "half_hour": 30.0}
 OPPONENTS = ("random", "greedy", "minimax:depth=2", "minimax:depth=4", "minimax:depth=6")
 SIMULATIONS = 64
 GAMES = 400
-OPENING_TURNS = 2
 
 
 def measure(run: Path, minutes: float) -> list[Match]:
@@ -36,14 +35,7 @@ def measure(run: Path, minutes: float) -> list[Match]:
     agent = dk.agent(f"alphazero:{run / 'best.pt'}?simulations={SIMULATIONS}", seed=0)
     game = dk.game("dobutsu_v0")
     return [
-        evaluate(
-            game,
-            agent,
-            dk.agent(opponent, seed=0),
-            games=GAMES,
-            seed=0,
-            opening_turns=OPENING_TURNS,
-        )
+        evaluate(game, agent, dk.agent(opponent, seed=0), games=GAMES, seed=0)
         for opponent in OPPONENTS
     ]
 
@@ -71,7 +63,8 @@ def main() -> None:
     results = {name: measure(runs / name, minutes) for name, minutes in MINUTES.items()}
     caption = (
         f"Score (wins plus half the draws, with its 95 % interval) over {GAMES} colour-swapped "
-        f"games from {OPENING_TURNS} random opening turns, {SIMULATIONS} simulations a step; "
+        f"games from even openings of {DEFAULT_OPENING_TURNS} random turns, {SIMULATIONS} "
+        "simulations a step; "
         f"trained and measured on {os.cpu_count()} cores of a shared {platform.machine()} machine "
         f"without a GPU, {datetime.date.today().isoformat()}."
     )

@@ -224,7 +224,7 @@ def test_records_can_be_read_and_are_the_games(tmp_path: Path) -> None:
         ]
         assert len(games) == 12
         for first, second in zip(games[::2], games[1::2], strict=True):
-            assert first.turns[:2] == second.turns[:2]  # one opening,
+            assert first.turns[:4] == second.turns[:4]  # one opening,
             assert first.headers["Player0"] == second.headers["Player1"] == match.agent  # two sides
         winners = [
             record.outcome and record.outcome.winner is not None
@@ -234,7 +234,7 @@ def test_records_can_be_read_and_are_the_games(tmp_path: Path) -> None:
         assert winners.count(match.agent) == match.total.wins
         assert winners.count(match.opponent) == match.total.losses
     # All pairings have the same openings.
-    openings = [tuple(record.turns[:2]) for record in records]
+    openings = [tuple(record.turns[:4]) for record in records]
     assert len(set(openings)) == 6 and openings.count(openings[0]) == 6
 
     report = json.loads((tmp_path / "out" / "arena.json").read_text())

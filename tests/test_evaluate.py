@@ -1,9 +1,11 @@
 """Evaluation: counting, sides, openings, intervals, reports and bad input."""
 
 import io
+import itertools
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,10 +17,11 @@ from opponents import HashOpponent, InstantWinGame, RandomOpponent, TwoStepGame
 from reference.dobutsu import Dobutsu
 
 import deskovky as dk
+from deskovky import _core
 from deskovky.envs.protocol import State
 from deskovky.errors import ConfigurationError, IllegalActionError
 from deskovky.train import evaluate as script
-from deskovky.train.evaluate import Match, Tally, evaluate, wilson_interval
+from deskovky.train.evaluate import Match, Tally, evaluate, random_openings, wilson_interval
 
 
 class FixedPlayer(RandomOpponent):
@@ -106,9 +109,26 @@ def test_counts_add_up_and_the_hash_player_meets_every_opening_twice() -> None:
     match = dobutsu_match()
     assert match.as_player_0.games == match.as_player_1.games == 20
     assert match.total.games == sum(match.terminations.values()) == 40
-    # There are 17 sequences of two turns; none is repeated as long as there are others.
-    assert match.distinct_openings == 17
+    assert match.distinct_openings == 20
     assert match.distinct_games <= 40
+
+
+def test_openings_are_even_and_repeated_only_when_there_are_no_others() -> None:
+    openings = list(itertools.islice(random_openings(dk.game("dobutsu_v0"), 2, np.random.default_rng(0)), 40))
+    uses = Counter(tuple(opening.history) for opening in openings)
+    # Of the 17 sequences of two turns, those left out hang the lion or lose a piece for nothing.
+    assert sorted(uses.values()) == [4] * 10
+    assert ("b2b3", "a4a3") not in uses  # the chick has taken a chick and attacks the lion
+    assert ("b2b3", "b4b3") in uses  # taken back
+    for opening in openings[:10]:
+        assert abs(_core.minimax(opening, depth=5).score) <= 100, opening.fen()
+
+
+def test_the_most_even_opening_counts_where_none_is_even(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(script, "EVEN_SCORE", -1)
+    opening = next(random_openings(dk.game("knight_draughts_v0"), 6, np.random.default_rng(0)))
+    lead = abs(_core.minimax(opening, nodes=script.EVEN_NODES).score)
+    assert lead < 200  # most others are further apart
 
 
 def test_both_games_of_a_pair_have_the_same_opening() -> None:
@@ -153,8 +173,10 @@ def test_games_are_played_together_and_places_are_filled_again() -> None:
 
 
 def test_games_in_plain_python_play_as_native_ones() -> None:
-    slow = evaluate(Dobutsu(), HashOpponent(), RandomOpponent(), 20, seed=1)
-    fast = evaluate("dobutsu_v0", HashOpponent(), RandomOpponent(), 20, seed=1)
+    players = HashOpponent(), RandomOpponent()
+    # A game in Python without an evaluation of its own has other even openings.
+    slow = evaluate(Dobutsu(), *players, 20, seed=1, opening_turns=0)
+    fast = evaluate("dobutsu_v0", *players, 20, seed=1, opening_turns=0)
     assert slow == fast
 
 

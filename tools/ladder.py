@@ -105,8 +105,8 @@ def table(path: Path) -> str:
     lines = [
         f"## `{report['game']}`",
         "",
-        f"{report['ruleset']} rules, {report['opening_turns']} random opening turns, seed "
-        f"{report['seed']}, deskovky {report['versions']['deskovky']}.",
+        f"{report['ruleset']} rules, even openings of {report['opening_turns']} random turns, "
+        f"seed {report['seed']}, deskovky {report['versions']['deskovky']}.",
         "",
         "| agent | Elo | 95 % | games | score |",
         "|---|---|---|---|---|",

@@ -54,6 +54,7 @@ from deskovky.errors import (
     WorkerError,
 )
 from deskovky.train.evaluate import (
+    DEFAULT_OPENING_TURNS,
     Match,
     as_agent,
     check_numbers,
@@ -530,7 +531,7 @@ def arena(
     games: int | Mapping[Pairing, int] = 200,
     *,
     seed: int = 0,
-    opening_turns: int = 2,
+    opening_turns: int = DEFAULT_OPENING_TURNS,
     num_parallel: int = 16,
     processes: int = 1,
     sprt: Sprt | None = None,
@@ -545,7 +546,8 @@ def arena(
     games: of every two agents, an even number; or the games of those that are to meet, by their
         names in the order of `agents`.
     seed: of the openings and of all agents.
-    opening_turns: the random legal turns that open each game, the same for all pairings.
+    opening_turns: the random legal turns that open each game, even ones as in `evaluate`, the same for
+        all pairings.
     num_parallel: how many games a process plays at once, an even number. Networks are faster with
         more; what a process is at is lost when the tournament is stopped.
     processes: how many play at once. With more than one, agents must be specs or picklable.
@@ -819,8 +821,8 @@ class Args:
     --sprt the most games"""
     seed: int = 0
     """seed of openings and agents; the same seed gives the same games"""
-    opening_turns: int = 2
-    """random turns that open each game"""
+    opening_turns: int = DEFAULT_OPENING_TURNS
+    """random turns that open each game, with nobody far ahead"""
     num_parallel: int = 16
     """games that a process plays at once, an even number"""
     processes: int = 1

@@ -1,4 +1,4 @@
-"""Play agents against each other: seeded random openings, each played from both sides.
+"""Play agents against each other: seeded random openings that are even, each from both sides.
 
     deskovky eval --game dobutsu_v0 --agents minimax:depth=2 random greedy --games 200
 
@@ -30,6 +30,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from deskovky import _core
 from deskovky.agents.protocol import Agent
 from deskovky.envs.protocol import Game, Outcome, State
 from deskovky.envs.records import Record
@@ -48,7 +49,12 @@ FORMAT = "deskovky-evaluation"
 FORMAT_VERSION = 1
 MAX_GAMES = 10_000_000
 Z_95 = 1.959963984540054  # the normal distribution lies within +-Z_95 with probability 95 %
-_TRIES = 50  # for an opening that is new and does not end the game
+DEFAULT_OPENING_TURNS = 4
+EVEN_SCORE = 100
+"""What a side may be ahead by in an opening, in hundredths of the weakest piece."""
+EVEN_NODES = 3000
+"""How many positions the search looks at that judges openings."""
+_TRIES = 50  # for an opening that is new and even
 
 
 @dataclass(frozen=True)
@@ -134,7 +140,7 @@ def evaluate(
     agent_b: Agent | str,
     games: int = 200,
     seed: int = 0,
-    opening_turns: int = 2,
+    opening_turns: int = DEFAULT_OPENING_TURNS,
     num_parallel: int = 64,
     on_game: Callable[[], object] | None = None,
 ) -> Match:
@@ -145,7 +151,7 @@ def evaluate(
     seed: of the openings and of both agents. The same seed gives the same games, in any process,
         if the agents are deterministic under a seed.
     opening_turns: the random legal turns that open each game; 0 for the plain start. An opening
-        that ends the game is drawn anew, one that was played already only if no other is found.
+        that is not even (see `random_openings`) or was played already is drawn anew.
     num_parallel: how many games go on at once: agents are asked for many actions together.
     on_game: called after each game.
 
@@ -232,26 +238,35 @@ def check_numbers(games: int, opening_turns: int, num_parallel: int, seed: int) 
 def random_openings(game: Game, opening_turns: int, rng: np.random.Generator) -> Iterator[State]:
     """Yield ongoing states after random turns, different ones as long as they last.
 
+    They are even: a minimax search of `EVEN_NODES` positions finds nobody ahead by more than
+    `EVEN_SCORE`. From others, of which random turns lead to many in some games, the result says
+    more about the opening than about the agents. Where none is found, the most even one counts.
+
     Raises ConfigurationError if too many openings of that length end the game.
     """
-    seen: set[int] = set()
+    uses: Counter[int] = Counter()
+    leads: dict[int, int] = {}
     while opening_turns == 0:
         yield game.state()
     while True:
-        fallback = None
+        found: list[State] = []
         for _ in range(_TRIES):
             state = _random_opening(game, opening_turns, rng)
             if state is None:
                 continue
-            fallback = state
-            if state.key() not in seen:
+            key = state.key()
+            if key not in leads:
+                leads[key] = abs(_core.minimax(state, nodes=EVEN_NODES, seed=0).score)
+            found.append(state)
+            if leads[key] <= EVEN_SCORE and not uses[key]:
                 break
-        if fallback is None:
+        if not found:
             raise ConfigurationError(
                 f"{game.id}: {_TRIES} random openings of {opening_turns} turns ended the game"
             )
-        seen.add(fallback.key())
-        yield fallback
+        best = min(found, key=lambda s: (max(leads[s.key()], EVEN_SCORE), uses[s.key()]))
+        uses[best.key()] += 1
+        yield best
 
 
 def _random_opening(game: Game, turns: int, rng: np.random.Generator) -> State | None:
@@ -401,8 +416,8 @@ class Args:
     """games of each match, an even number: every opening is played from both sides"""
     seed: int = 0
     """seed of openings and agents; the same seed gives the same games"""
-    opening_turns: int = 2
-    """random turns that open each game"""
+    opening_turns: int = DEFAULT_OPENING_TURNS
+    """random turns that open each game, with nobody far ahead"""
     num_parallel: int = 64
     """games that go on at once"""
     meter: bool = False

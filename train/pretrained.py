@@ -29,10 +29,9 @@ from deskovky.agents.checkpoint import (
 from deskovky.envs.support import write_text
 from deskovky.errors import ConfigurationError
 from deskovky.train import alphazero, meter
-from deskovky.train.evaluate import Match, as_agent, evaluate
+from deskovky.train.evaluate import DEFAULT_OPENING_TURNS, Match, as_agent, evaluate
 
 SIMULATIONS = 64
-OPENING_TURNS = 2
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ def run(args: Args, console: Console | None = None) -> Path:
     matches = []
     for opponent in recipe.opponents:
         matches.append(
-            evaluate(game, spec, opponent, args.games, seed=0, opening_turns=OPENING_TURNS)
+            evaluate(game, spec, opponent, args.games, seed=0)
         )
         console.print(f"{matches[-1].score:.1%} against {opponent}")
     weights = args.to / f"{game.id}{WEIGHTS_SUFFIX}"
@@ -213,8 +212,8 @@ def card(id: str, recipe: Recipe, out: Path, matches: Sequence[Match]) -> str:
     lines += [
         "",
         f"Score: wins plus half the draws, over {matches[0].total.games} colour-swapped games with "
-        f"each opponent from {OPENING_TURNS} random opening turns, {SIMULATIONS} simulations a "
-        "step. The intervals are Wilson's.",
+        f"each opponent from even openings of {DEFAULT_OPENING_TURNS} random turns, {SIMULATIONS} "
+        "simulations a step. The intervals are Wilson's.",
         "",
     ]
     return "\n".join(lines)
