@@ -523,6 +523,42 @@ def test_self_play_records_games_that_can_be_replayed(tmp_path, dobutsu):
     assert_same_records(again.finished + again.going_on, played.finished + played.going_on)
 
 
+def test_a_teacher_is_learned_from_while_other_actions_are_played_as_well(tmp_path, dobutsu):
+    args = small_args(tmp_path, steps_per_iteration=60, teacher_random_steps=0.25)
+    config = small_network(dobutsu).config
+    job = Job(args, dobutsu, config, {}, [], 0, (1, 2, 3), teacher="minimax:depth=1")
+    played = play(job)
+    num_steps = num_others = 0
+    for record in played.finished:
+        state = dobutsu.state()
+        for i, action in enumerate(record.actions):
+            if i >= record.num_opening:
+                policy, value = (
+                    record.policies[i - record.num_opening],
+                    record.values[i - record.num_opening],
+                )
+                assert sorted(policy)[-2:] in ([0, 1], [1])  # a single action
+                taught = state.legal_actions()[policy.argmax()]
+                if any(is_won(state, other) for other in state.legal_actions()):
+                    assert is_won(state, taught) and value == 1
+                num_steps += 1
+                num_others += action != taught
+            state.apply(action)
+        assert record.result == state.returns()[0]
+    # A random action is the teacher's in some of the cases.
+    assert num_steps > 300 and 0.1 < num_others / num_steps < 0.25
+    again = play(job)
+    assert_same_records(again.finished + again.going_on, played.finished + played.going_on)
+
+
+def is_won(state, action):
+    """True if the action wins at once."""
+    state = state.copy()
+    mover = state.to_move
+    state.apply(action)
+    return state.is_over and state.outcome.winner == mover
+
+
 # --- Training -------------------------------------------------------------------------------------
 
 
@@ -549,6 +585,7 @@ def assert_same_checkpoint(path, other):
 
 def test_training_resumes_bit_by_bit(tmp_path):
     growth = dict(first_simulations=2, growth_iterations=6)
+    growth |= dict(teacher="minimax:depth=1", teacher_iterations=5)
     straight = small_args(tmp_path / "straight", iterations=8, **growth)
     assert train(straight, QUIET) == tmp_path / "straight" / "best.pt"
     assert train(small_args(tmp_path / "halves", iterations=4, **growth), QUIET).exists()
@@ -604,6 +641,8 @@ def test_simulations_grow(tmp_path):
     assert (grown[0], grown[5], grown[10], grown[12]) == (4, 16, 64, 64)
     assert grown == sorted(grown)
     assert simulations_at(replace(args, first_simulations=0), 0) == 64
+    taught = replace(args, teacher="greedy", teacher_iterations=3)
+    assert [simulations_at(taught, iteration) for iteration in (0, 2, 3, 8)] == [0, 0, 4, 16]
 
 
 def test_each_iteration_has_a_line_in_the_log(tmp_path):
@@ -706,6 +745,8 @@ def test_bad_runs_are_refused_and_left_alone(tmp_path):
         dict(first_simulations=5),
         dict(replay_fraction=2.0),
         dict(ray_actors=-1),
+        dict(teacher_iterations=-1),
+        dict(teacher_random_steps=1.5),
         dict(width=-1),
         dict(device="gpu"),
     ]:
@@ -715,6 +756,8 @@ def test_bad_runs_are_refused_and_left_alone(tmp_path):
         train(replace(good, game="chess"), QUIET)
     with pytest.raises(AgentSpecError):
         train(replace(good, eval_every=1, eval_opponents=("nobody",)), QUIET)
+    with pytest.raises(AgentSpecError):
+        train(replace(good, teacher="nobody"), QUIET)
     with pytest.raises(CheckpointError, match=r"last\.pt: no such file"):
         train(replace(good, resume=True), QUIET)
     assert not out.exists()

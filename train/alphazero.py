@@ -53,6 +53,7 @@ from torch.nn import functional
 
 from deskovky._core import GumbelSearch
 from deskovky.agents.alphazero import AlphaZeroAgent, run_search
+from deskovky.agents.analysis import analyse_batch
 from deskovky.agents.checkpoint import (
     agent_part,
     check_game,
@@ -69,7 +70,7 @@ from deskovky.agents.network import (
     one_thread,
 )
 from deskovky.agents.replay import Batch, GameRecord, Replay, pack, unpack
-from deskovky.envs.protocol import Game
+from deskovky.envs.protocol import Game, State
 from deskovky.errors import CheckpointError, ConfigurationError
 
 
@@ -132,6 +133,14 @@ class Args:
     """the other factor of it"""
     opening_steps: int = 6
     """games begin with a random number of random steps, up to this one, so that they differ"""
+    teacher: str | None = None
+    """agent, such as minimax:depth=2, that plays the games of the first iterations: the network
+    begins with what it shows; by default there is none, and all is learned from self-play"""
+    teacher_iterations: int = 60
+    """how many iterations are the teacher's"""
+    teacher_random_steps: float = 0.1
+    """how often a random action is played instead of the teacher's, which is still learned, so that
+    positions come up that the teacher avoids"""
 
     replay_fraction: float = 0.35
     """how many of the positions played so far, the latest ones, are learned from; 20,000 at least
@@ -190,12 +199,14 @@ def check_args(args: Args) -> None:
         "num_workers": 0, "num_games": 1, "steps_per_iteration": 1, "num_simulations": 1,
         "first_simulations": 0, "growth_iterations": 1, "max_considered_actions": 1,
         "opening_steps": 0, "replay_positions": 1, "replay_fraction": 0, "replay_ratio": 0,
-        "ray_actors": 0,
+        "ray_actors": 0, "teacher_iterations": 0, "teacher_random_steps": 0,
         "batch_size": 1, "learning_rate": 0, "weight_decay": 0, "average_decay": 0,
         "value_loss_weight": 0, "search_value_weight": 0, "c_visit": 0, "c_scale": 0, "seed": 0,
         "eval_every": 0, "eval_games": 2, "eval_simulations": 0, "width": 0, "num_blocks": -1,
     }  # fmt: skip
-    most = {"average_decay": 1.0, "search_value_weight": 1.0, "replay_fraction": 1.0}
+    most = dict.fromkeys(
+        ("average_decay", "search_value_weight", "replay_fraction", "teacher_random_steps"), 1.0
+    )
     for name, low in least.items():
         value = getattr(args, name)
         high = most.get(name, float("inf"))
@@ -227,6 +238,8 @@ class Job(NamedTuple):
     """The games to go on with; missing ones are started."""
     num_simulations: int
     seed: tuple[int, ...]
+    teacher: str | None = None
+    """Spec of the agent that plays; None: the search does, with the network."""
 
 
 class Played(NamedTuple):
@@ -245,28 +258,10 @@ class Played(NamedTuple):
 
 def play(job: Job) -> Played:
     """Play on. The same job gives the same games in any process."""
-    started, cpu_started, network_seconds = time.perf_counter(), time.process_time(), 0.0
+    started, cpu_started = time.perf_counter(), time.process_time()
     args = job.args
     random = np.random.default_rng(job.seed)
-    network = PolicyValueNetwork(job.config)
-    network.load_state_dict(job.weights)
-    network.eval().to(choose_device(args.device))
-    search = GumbelSearch(
-        job.num_simulations,
-        max_considered_actions=args.max_considered_actions,
-        c_visit=args.c_visit,
-        c_scale=args.c_scale,
-    )
-
-    def evaluate(
-        observations: NDArray[np.float32],
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        nonlocal network_seconds
-        before = time.perf_counter()
-        evaluated = network.evaluate(observations)
-        network_seconds += time.perf_counter() - before
-        return evaluated
-
+    decide = Student(job, random) if job.teacher is None else Teacher(job, random)
     records = list(job.games)
     states = [record.replay(job.game) for record in records]
     while len(records) < args.num_games:
@@ -274,12 +269,12 @@ def play(job: Job) -> Played:
         states.append(records[-1].replay(job.game))
     finished = []
     for _ in range(args.steps_per_iteration):
-        result = run_search(search, evaluate, states, seed=int(random.integers(2**63)))
+        policies, values, actions = decide(states)
         for i, (state, record) in enumerate(zip(states, records, strict=True)):
-            policy = result.action_weights[i][state.legal_actions()]
+            policy = policies[i][state.legal_actions()]
             record.policies.append(policy.astype(np.float16))
-            record.values.append(float(result.root_values[i]))
-            record.actions.append(int(result.actions[i]))
+            record.values.append(float(values[i]))
+            record.actions.append(int(actions[i]))
             state.apply(record.actions[-1])
             if state.is_over:
                 record.result = int(state.returns()[0])
@@ -290,10 +285,68 @@ def play(job: Job) -> Played:
         finished,
         records,
         seconds=time.perf_counter() - started,
-        network_seconds=network_seconds,
+        network_seconds=decide.network_seconds,
         cpu_seconds=time.process_time() - cpu_started,
         process=os.getpid(),
     )
+
+
+Decisions = tuple[
+    Sequence[NDArray[np.float32]], Sequence[float] | NDArray[np.float32], NDArray[np.int32]
+]
+"""Of each state the policy to learn, `[num_actions]`, the value and the action to play."""
+
+
+class Student:
+    """Decides by search with the network."""
+
+    def __init__(self, job: Job, random: np.random.Generator) -> None:
+        self.network_seconds = 0.0
+        self._random = random
+        self._network = PolicyValueNetwork(job.config)
+        self._network.load_state_dict(job.weights)
+        self._network.eval().to(choose_device(job.args.device))
+        self._search = GumbelSearch(
+            job.num_simulations,
+            max_considered_actions=job.args.max_considered_actions,
+            c_visit=job.args.c_visit,
+            c_scale=job.args.c_scale,
+        )
+
+    def __call__(self, states: Sequence[State]) -> Decisions:
+        seed = int(self._random.integers(2**63))
+        result = run_search(self._search, self._evaluate, states, seed=seed)
+        return result.action_weights, result.root_values, result.actions
+
+    def _evaluate(
+        self, observations: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        before = time.perf_counter()
+        evaluated = self._network.evaluate(observations)
+        self.network_seconds += time.perf_counter() - before
+        return evaluated
+
+
+class Teacher:
+    """Decides as the agent does, and plays something else now and then."""
+
+    network_seconds = 0.0
+
+    def __init__(self, job: Job, random: np.random.Generator) -> None:
+        self._random = random
+        self._random_steps = job.args.teacher_random_steps
+        self._agent = make_agent(job.teacher)
+        self._agent.reset(int(random.integers(2**63)))
+
+    def __call__(self, states: Sequence[State]) -> Decisions:
+        analyses = analyse_batch(self._agent, states)
+        actions = np.array([analysis.policy.argmax() for analysis in analyses], np.int32)
+        for i in np.flatnonzero(self._random.random(len(states)) < self._random_steps):
+            legal = states[i].legal_actions()
+            actions[i] = legal[self._random.integers(len(legal))]
+        # An agent that has no idea of the value is taken for undecided.
+        values = [0.0 if analysis.value is None else analysis.value for analysis in analyses]
+        return [analysis.policy for analysis in analyses], values, actions
 
 
 def begin_game(game: Game, opening_steps: int, random: np.random.Generator) -> GameRecord:
@@ -648,6 +701,8 @@ def train(args: Args, console: Console | None = None) -> Path:
     check_args(args)
     console = console or Console(stderr=True)
     opponents = [make_agent(spec) for spec in args.eval_opponents] if args.eval_every else []
+    if args.teacher is not None:
+        make_agent(args.teacher)  # before anything is written
     with closing(make_workers(args)) as workers:
         run = resume_run(args) if args.resume else start_run(args, workers.size)
         go_on(run, workers, opponents, console)
@@ -709,13 +764,19 @@ def make_jobs(run: Run) -> list[Job]:
             games=games,
             num_simulations=simulations_at(run.args, run.iteration),
             seed=(run.args.seed, run.iteration, worker),
+            teacher=run.args.teacher if is_taught(run.args, run.iteration) else None,
         )
         for worker, games in enumerate(run.games)
     ]
 
 
+def is_taught(args: Args, iteration: int) -> bool:
+    """True if the teacher plays the games after so many iterations."""
+    return args.teacher is not None and iteration < args.teacher_iterations
+
+
 def simulations_at(args: Args, iteration: int) -> int:
-    """Return the simulations of the searches after so many iterations.
+    """Return the simulations of the searches after so many iterations, 0 with a teacher.
 
     They grow by the same factor in each iteration.
 
@@ -723,6 +784,10 @@ def simulations_at(args: Args, iteration: int) -> int:
     >>> [simulations_at(args, iteration) for iteration in (0, 5, 10, 20)]
     [4, 16, 64, 64]
     """
+    if is_taught(args, iteration):
+        return 0
+    if args.teacher is not None:
+        iteration -= args.teacher_iterations
     first, last = args.first_simulations or args.num_simulations, args.num_simulations
     progress = min(1.0, iteration / args.growth_iterations)
     return round(first * math.pow(last / first, progress))

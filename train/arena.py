@@ -546,8 +546,8 @@ def arena(
     games: of every two agents, an even number; or the games of those that are to meet, by their
         names in the order of `agents`.
     seed: of the openings and of all agents.
-    opening_turns: the random legal turns that open each game, even ones as in `evaluate`, the same for
-        all pairings.
+    opening_turns: the random legal turns that open each game, as in `evaluate`; the same openings
+        for all pairings.
     num_parallel: how many games a process plays at once, an even number. Networks are faster with
         more; what a process is at is lost when the tournament is stopped.
     processes: how many play at once. With more than one, agents must be specs or picklable.

@@ -39,7 +39,7 @@ class Recipe:
     """How the agent of a game is trained and measured."""
 
     minutes: float = 60.0
-    """of training, by the clock, on two processor cores"""
+    """of training, by the clock"""
     seed: int = 0
     options: dict[str, Any] = field(default_factory=dict)
     """of `deskovky train alphazero`, where they are not its defaults"""
@@ -51,15 +51,34 @@ class Recipe:
     """to measure it against"""
 
 
-DEEP_LADDER = ("random", "greedy", *(f"minimax:depth={depth}" for depth in range(1, 7)))
+def taught(depth: int, minutes: float, *, deepest: int = 3, **options: Any) -> Recipe:
+    """Return the recipe that begins with games of minimax and goes on with self-play.
+
+    depth: of the minimax that shows how to play.
+    deepest: how deep the minimax is that the agent is measured against.
+    """
+    return Recipe(
+        minutes=minutes,
+        options={
+            "num_workers": 1,
+            "opening_steps": 10,
+            "teacher": f"minimax:depth={depth}",
+            "teacher_iterations": 60,
+            "eval_every": 20,
+            **options,
+        },
+        opponents=("random", "greedy", *(f"minimax:depth={d}" for d in range(1, deepest + 1))),
+    )
+
 
 RECIPES: dict[str, Recipe] = {
-    "dobutsu_v0": Recipe(opponents=DEEP_LADDER),
-    "xiangqi_v0": Recipe(minutes=120, options={"opening_steps": 10}),
-    "drakoburg_v0": Recipe(minutes=120, options={"opening_steps": 10}),
-    "gothic_draughts_v0": Recipe(minutes=120, options={"opening_steps": 10}),
-    "knight_draughts_v0": Recipe(minutes=120, options={"opening_steps": 10}),
-    "medieval_battle_v0": Recipe(minutes=120, options={"opening_steps": 10}),
+    "dobutsu_v0": taught(5, 25, deepest=6, opening_steps=6, teacher_iterations=30),
+    "xiangqi_v0": taught(2, 40),
+    "drakoburg_v0": taught(2, 30),
+    "gothic_draughts_v0": taught(3, 20),
+    "ossetian_draughts_v0": taught(4, 15),
+    "knight_draughts_v0": taught(3, 20),
+    "medieval_battle_v0": taught(3, 20),
 }
 """The recipes of single games; all others are trained by the default one."""
 
@@ -106,9 +125,7 @@ def run(args: Args, console: Console | None = None) -> Path:
     spec = f"alphazero:{best}?simulations={SIMULATIONS}"
     matches = []
     for opponent in recipe.opponents:
-        matches.append(
-            evaluate(game, spec, opponent, args.games, seed=0)
-        )
+        matches.append(evaluate(game, spec, opponent, args.games, seed=0))
         console.print(f"{matches[-1].score:.1%} against {opponent}")
     weights = args.to / f"{game.id}{WEIGHTS_SUFFIX}"
     write_weights(weights, read_checkpoint(best))
