@@ -3,14 +3,15 @@
     python tools/ladder.py
     python tools/ladder.py --games dobutsu_v0 --num-games 20 --runs look --out look   # a look
 
-On two cores count on minutes for Dobutsu and Ossetian draughts, up to an hour for each of the other
-draughts, and five hours each for Xiangqi and Drakoburg; on less with fewer --num-games.
+On two cores count on minutes for Dobutsu, Ossetian and Gothic draughts and on up to half an hour for
+each of the others, which play fewer games, see `NUM_GAMES`; on more with more --num-games.
 
 For each game a tournament (see `deskovky.train.arena`) between random, greedy, minimax at depths 1
 to 6 and MCTS with 100, 1,000 and 10,000 simulations. Not all meet: every agent plays `ANCHORS` and
 those at most `NEIGHBOURS` places from it in `LADDER`, since a match between agents far apart says
 next to nothing about either; the ratings connect the rest. The slow ones play fewer games, see
-`SHARES`.
+`SHARES`, and MCTS with 10,000 simulations where a game takes it minutes few opponents, see
+`WITH_LONG_ROLLOUTS`.
 
 Each game's tournament is kept in a folder below --runs. A second call goes on with it, and plays
 nothing twice. What is written to --out is a file for each game, the tournament's arena.json, which
@@ -66,12 +67,29 @@ SHARES = {"minimax:depth=5": 0.5, "minimax:depth=6": 0.25, "mcts:simulations=100
 """What part of the games the pairings of slow agents have; that of the slower one counts."""
 
 
-def pairings(num_games: int) -> dict[Pairing, int]:
+NUM_GAMES = {
+    "xiangqi_v0": 20,
+    "drakoburg_v0": 20,
+    "knight_draughts_v0": 40,
+    "medieval_battle_v0": 40,
+}
+"""Games of each full pairing where they are slow; elsewhere 200."""
+
+WITH_LONG_ROLLOUTS = ("xiangqi_v0", "drakoburg_v0")
+LONGEST = "mcts:simulations=10000"
+OPPONENTS_OF_LONGEST = ("mcts:simulations=1000", "minimax:depth=2")
+
+
+def pairings(game_id: str, num_games: int) -> dict[Pairing, int]:
     """Return who meets whom in how many games, an even number, at least 2."""
     games = {}
     for first, second in itertools.combinations(LADDER, 2):
         distance = LADDER.index(second) - LADDER.index(first)
-        if distance <= NEIGHBOURS or first in ANCHORS or second in ANCHORS:
+        if game_id in WITH_LONG_ROLLOUTS and LONGEST in (first, second):
+            meet = first in OPPONENTS_OF_LONGEST or second in OPPONENTS_OF_LONGEST
+        else:
+            meet = distance <= NEIGHBOURS or first in ANCHORS or second in ANCHORS
+        if meet:
             share = min(SHARES.get(first, 1.0), SHARES.get(second, 1.0))
             games[first, second] = max(2, 2 * round(num_games * share / 2))
     return games
@@ -80,7 +98,7 @@ def pairings(num_games: int) -> dict[Pairing, int]:
 def play(game_id: str, args: argparse.Namespace) -> Tournament:
     """Play the tournament of one game, or go on with it."""
     folder = args.runs / game_id
-    games = pairings(args.num_games)
+    games = pairings(game_id, args.num_games or NUM_GAMES.get(game_id, 200))
     started = time.perf_counter()
     with progress_bar(sum(games.values())) as show:
         tournament = arena(
@@ -133,7 +151,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--games", nargs="+", default=dk.games(), help="ids of the games")
-    parser.add_argument("--num-games", type=int, default=200, help="of each full pairing")
+    parser.add_argument("--num-games", type=int, help="of each full pairing")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--runs", type=Path, default=Path("runs/ladder"))
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "ladder")
