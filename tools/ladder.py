@@ -3,8 +3,8 @@
     python tools/ladder.py
     python tools/ladder.py --games dobutsu_v0 --num-games 20 --runs look --out look   # a look
 
-On two cores count on minutes for Dobutsu, Ossetian and Gothic draughts and on up to half an hour for
-each of the others, which play fewer games, see `NUM_GAMES`; on more with more --num-games.
+On two cores count on minutes for Dobutsu, Ossetian and Gothic draughts and on up to half an hour
+for each of the others, which play fewer games, see `NUM_GAMES`; on more with more --num-games.
 
 For each game a tournament (see `deskovky.train.arena`) between random, greedy, minimax at depths 1
 to 6 and MCTS with 100, 1,000 and 10,000 simulations. Not all meet: every agent plays `ANCHORS` and
