@@ -88,7 +88,7 @@ def test_the_fit_has_the_scores_that_were_seen() -> None:
 @pytest.mark.parametrize(("games", "elo"), [(2, 279.6), (200, 1041.3)])
 def test_an_agent_that_won_everything_has_a_finite_rating(games: int, elo: float) -> None:
     pairs = pair_table(2, [(0, 1, pentanomial([1.0] * games))])
-    best, worst = rate(["strong", "weak"], pairs, anchor=1)
+    best, worst = rate(["strong", "weak"], pairs, {1: 0.0})
     assert (best.agent, best.score) == ("strong", 1.0)
     assert best.elo == pytest.approx(elo, abs=0.1)  # 400 log10(2 games + 1)
     assert best.low < best.elo - 50
@@ -121,7 +121,7 @@ def test_intervals_cover_the_truth() -> None:
 def test_agents_that_nothing_connects_have_no_ratings() -> None:
     even = pentanomial([1.0, 0.0])
     with pytest.raises(ConfigurationError, match="connects a with c, d"):
-        rate(["a", "b", "c", "d"], pair_table(4, [(0, 1, even), (2, 3, even)]), anchor=0)
+        rate(["a", "b", "c", "d"], pair_table(4, [(0, 1, even), (2, 3, even)]), {0: 0.0})
 
 
 # --- The sequential test --------------------------------------------------------------------------
@@ -514,8 +514,10 @@ def test_a_rating_on_a_ladder(tmp_path: Path) -> None:
     assert ladder == {rating.agent: rating.elo for rating in result.ratings}
     # One that plays as greedy does is rated as greedy is.
     matches = [evaluate(game, "greedy", opponent, 200) for opponent in AGENTS]
-    elo = elo_on_ladder(ladder, matches)
-    assert elo == pytest.approx(ladder["greedy"], abs=80)
+    rating = elo_on_ladder(ladder, matches)
+    assert rating is not None and rating.agent == "greedy" and rating.games == 200 * len(AGENTS)
+    assert rating.elo == pytest.approx(ladder["greedy"], abs=80)
+    assert rating.low < rating.elo < rating.high
     assert elo_on_ladder({"nobody": 0.0}, matches) is None
     with pytest.raises(CheckpointError, match="of ruleset standard, not fairy"):
         read_ladder(tmp_path / "out" / "arena.json", dk.game("dobutsu_v0", ruleset="fairy"))

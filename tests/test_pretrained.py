@@ -1,6 +1,7 @@
 """The agents that come with the package, and the script that makes them."""
 
 import io
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +15,12 @@ from deskovky.agents.alphazero import AlphaZeroAgent
 from deskovky.agents.pretrained import pretrained_games
 from deskovky.errors import AgentSpecError, CheckpointError, ConfigurationError
 from deskovky.train import alphazero, pretrained
+from deskovky.train.arena import arena
 from deskovky.train.pretrained import Args, Recipe, run
 
 QUIET = Console(file=io.StringIO())
 SMALL = {
-    "num_workers": 1, "num_games": 16, "steps_per_iteration": 8, "num_simulations": 4,
+    "num_workers": 2, "num_games": 16, "steps_per_iteration": 8, "num_simulations": 4,
     "batch_size": 32, "width": 16, "num_blocks": 1, "eval_every": 0, "tensorboard": False,
 }  # fmt: skip
 
@@ -76,7 +78,11 @@ def test_one_command_trains_measures_and_writes(
 ) -> None:
     recipe = Recipe(minutes=0.05, seed=3, options=SMALL, opponents=("random", "minimax:depth=1"))
     monkeypatch.setitem(pretrained.RECIPES, "dobutsu_v0", recipe)
-    args = Args("dobutsu", out=tmp_path / "run", to=shipped, games=2)
+    arena("dobutsu_v0", recipe.opponents, 20, out=tmp_path / "arena")
+    ladder = tmp_path / "ladder"
+    ladder.mkdir()
+    (tmp_path / "arena" / "arena.json").rename(ladder / "dobutsu_v0.json")
+    args = Args("dobutsu", out=tmp_path / "run", to=shipped, ladder=ladder, games=2, num_workers=1)
     weights = run(args, QUIET)
     assert weights == shipped / "dobutsu_v0.safetensors"
     game = dk.game("dobutsu_v0")
@@ -86,18 +92,27 @@ def test_one_command_trains_measures_and_writes(
     np.testing.assert_array_equal(own.act_batch(states), trained.act_batch(states))
 
     card = (shipped / "dobutsu_v0.md").read_text(encoding="utf-8")
+    assert "| `deskovky train pretrained --game dobutsu_v0 --num-workers 1 --games 2` |" in card
     assert "--minutes 0.05 --seed 3 --num-workers 1 --num-games 16" in card
+    elo = re.search(r"\| Elo \| (-?\d+), .* interval (-?\d+) to (-?\d+),.*`(.*)`", card)
+    assert elo and int(elo[2]) < int(elo[1]) < int(elo[3])
+    assert elo[4] == f"{ladder.as_posix()}/dobutsu_v0.json"
     assert "| `minimax:depth=1` |" in card and "over 2 colour-swapped games" in card
     iterations = pretrained.spent(tmp_path / "run")["iterations"]
     assert f"| training | {iterations:,.0f} iterations" in card
 
-    # What is done is not done again; more minutes go on with the same run.
+    # A run that is done is only measured again; more minutes go on with it.
     before = weights.read_bytes()
-    run(args, QUIET)
-    assert pretrained.spent(tmp_path / "run")["iterations"] == iterations
-    assert weights.read_bytes() == before
-    run(replace(args, minutes=0.1), QUIET)
+    for again in (args, replace(args, minutes=0.05, num_workers=3)):
+        (shipped / "dobutsu_v0.md").unlink()
+        run(again, QUIET)
+        assert pretrained.spent(tmp_path / "run")["iterations"] == iterations
+        assert weights.read_bytes() == before
+        assert (shipped / "dobutsu_v0.md").read_text(encoding="utf-8") == card
+    run(replace(args, ladder=tmp_path, minutes=0.1), QUIET)
     assert pretrained.spent(tmp_path / "run")["iterations"] > iterations
+    card = (shipped / "dobutsu_v0.md").read_text(encoding="utf-8")
+    assert "--minutes 0.1 --num-workers 1 --games 2` |" in card and "| Elo |" not in card
 
 
 def test_recipes_are_of_games_and_have_options_that_there_are(tmp_path: Path) -> None:
@@ -116,4 +131,7 @@ def test_bad_options_of_the_script(shipped: Path, tmp_path: Path) -> None:
     ]:
         with pytest.raises(ConfigurationError, match=message):
             run(replace(Args("dobutsu_v0", out=tmp_path / "run", to=shipped), **bad), QUIET)
+    (tmp_path / "dobutsu_v0.json").write_text("{}")
+    with pytest.raises(CheckpointError, match=r"dobutsu_v0\.json: not a tournament"):
+        run(Args("dobutsu_v0", out=tmp_path / "run", to=shipped, ladder=tmp_path), QUIET)
     assert not (tmp_path / "run").exists() and not list(shipped.iterdir())

@@ -945,11 +945,11 @@ def measure(run: Run, opponents: Sequence[Any], writer: Any, console: Console) -
         if writer is not None:
             writer.add_scalar(f"score/{name}", match.score, run.iteration)
         matches.append(match)
-    elo = elo_on_ladder(run.ladder, matches)
-    if elo is not None:
-        shown.append(f"Elo {elo:.0f}")
+    rating = elo_on_ladder(run.ladder, matches)
+    if rating is not None:
+        shown.append(f"Elo {rating.elo:.0f}")
         if writer is not None:
-            writer.add_scalar("score/elo", elo, run.iteration)
+            writer.add_scalar("score/elo", rating.elo, run.iteration)
     if writer is not None:
         for name, value in scalars(run.game, candidate).items():  # where perfect play is known
             writer.add_scalar(name, value, run.iteration)

@@ -67,7 +67,7 @@ from deskovky.train.evaluate import (
     summary,
     versions,
 )
-from deskovky.train.rating import Rating, Sprt, check_connected, fit, pair_table, pentanomial, rate
+from deskovky.train.rating import Rating, Sprt, check_connected, pair_table, pentanomial, rate
 
 FORMAT = "deskovky-arena"
 FORMAT_VERSION = 1
@@ -687,7 +687,8 @@ def _tournament(
     pairs = pair_table(
         len(number), [(number[m.agent], number[m.opponent], m.pairs) for m in matches]
     )
-    ratings = rate(settings.agents, pairs, settings.anchor, settings.seed)
+    ratings = rate(settings.agents, pairs, {settings.anchor: 0.0}, settings.seed)
+    ratings.sort(key=lambda rating: -rating.elo)
     return Tournament(settings.game, matches, ratings, sprt)
 
 
@@ -711,19 +712,19 @@ def read_ladder(path: Path | str, game: Game) -> dict[str, float]:
     return ladder
 
 
-def elo_on_ladder(ladder: Mapping[str, float], matches: Iterable[Match]) -> float | None:
-    """Return the Elo of an agent from its matches against agents whose Elo is known.
+def elo_on_ladder(ladder: Mapping[str, float], matches: Iterable[Match]) -> Rating | None:
+    """Return the rating of an agent from its matches against agents whose Elo is known.
 
     matches: as seen by the agent; those against others are left out. None if there are no more.
+
+    The interval takes the Elo of the others as exact.
     """
     known = [match for match in matches if match.opponent in ladder]
     if not known:
         return None
-    pairs = pair_table(
-        len(known) + 1, [(0, i, match.pairs) for i, match in enumerate(known, start=1)]
-    )
-    elo = fit(pairs, {i: ladder[match.opponent] for i, match in enumerate(known, start=1)})
-    return float(elo[0])
+    agents = [known[0].agent, *(match.opponent for match in known)]
+    pairs = pair_table(len(agents), [(0, i, match.pairs) for i, match in enumerate(known, 1)])
+    return rate(agents, pairs, {i: ladder[match.opponent] for i, match in enumerate(known, 1)})[0]
 
 
 # --- The command ----------------------------------------------------------------------------------

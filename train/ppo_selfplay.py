@@ -512,10 +512,10 @@ class Conductor(BaseCallback):
         for match in matches:
             self.logger.record(f"eval/score_{match.opponent}", match.score)
         shown = [f"{match.score:.1%} against {match.opponent}" for match in matches]
-        elo = elo_on_ladder(self.ladder, matches)
-        if elo is not None:
-            self.logger.record("eval/elo", elo)
-            shown.append(f"Elo {elo:.0f}")
+        rating = elo_on_ladder(self.ladder, matches)
+        if rating is not None:
+            self.logger.record("eval/elo", rating.elo)
+            shown.append(f"Elo {rating.elo:.0f}")
         steps = f"{self.learner.num_timesteps:>10,} steps"
         self.progress.console.print(f"{steps}: {', '.join(shown)}", markup=False, soft_wrap=True)
 

@@ -3,7 +3,8 @@
     deskovky train pretrained --game dobutsu_v0
 
 trains with AlphaZero, measures the best network against the ladder and writes the weights and the
-card of the game into agents/pretrained. A run that was interrupted goes on where it ended.
+card of the game into agents/pretrained. A run that was interrupted goes on where it ended; one that
+has ended is measured again and its card written anew.
 """
 
 import datetime
@@ -29,7 +30,9 @@ from deskovky.agents.checkpoint import (
 from deskovky.envs.support import write_text
 from deskovky.errors import ConfigurationError
 from deskovky.train import alphazero, meter
+from deskovky.train.arena import elo_on_ladder, read_ladder
 from deskovky.train.evaluate import DEFAULT_OPENING_TURNS, Match, as_agent, evaluate
+from deskovky.train.rating import Rating
 
 SIMULATIONS = 64
 
@@ -93,12 +96,15 @@ class Args:
     """folder of the training run; by default runs/pretrained/GAME"""
     to: Path = Path("agents/pretrained")
     """folder that the weights and the card are written to"""
+    ladder: Path = Path("results/ladder")
+    """folder of ladders, written by tools/ladder.py; without GAME.json in it the card has no Elo"""
     minutes: float | None = None
     """minutes of training in all, those of an interrupted run included; by default the recipe's"""
     games: int = 200
     """games of each match that measures the agent, an even number"""
     num_workers: int = 0
-    """processes that play; 0 is one for each core, up to 8"""
+    """processes that play; 0 is as many as the recipe says, or else one for each core, up to 8. A
+    run that goes on keeps its own"""
     ray_address: str | None = None
     """play on a Ray cluster, as for `deskovky train alphazero`"""
 
@@ -118,6 +124,8 @@ def run(args: Args, console: Console | None = None) -> Path:
         raise ConfigurationError(f"games = {args.games}: expected an even number from 2")
     if args.minutes is not None and not args.minutes > 0:
         raise ConfigurationError(f"minutes = {args.minutes}: expected more than 0")
+    ladder = args.ladder / f"{game.id}.json"
+    elos = read_ladder(ladder, game) if ladder.exists() else {}
     recipe = RECIPES.get(game.id, Recipe())
     recipe = replace(recipe, minutes=args.minutes or recipe.minutes)
     out = args.out or Path("runs/pretrained") / game.id
@@ -129,7 +137,9 @@ def run(args: Args, console: Console | None = None) -> Path:
         console.print(f"{matches[-1].score:.1%} against {opponent}")
     weights = args.to / f"{game.id}{WEIGHTS_SUFFIX}"
     write_weights(weights, read_checkpoint(best))
-    text = card(game.id, recipe, out, matches) + meter.section(game, as_agent(spec))
+    rating = elo_on_ladder(elos, matches)
+    elo = "" if rating is None else on_ladder(rating, ladder)
+    text = card(game.id, recipe, out, matches, elo) + meter.section(game, as_agent(spec))
     write_text(args.to / f"{game.id}.md", text)
     return weights
 
@@ -152,8 +162,9 @@ def train(id: str, recipe: Recipe, args: Args, out: Path, console: Console) -> P
         ray_address=args.ray_address,
     )
     options = replace(options, **recipe.options)
-    if args.num_workers and not is_resumed:
-        options = replace(options, num_workers=args.num_workers)
+    # A run keeps its workers: what is learnt depends on their number.
+    num_workers = 0 if is_resumed else args.num_workers or options.num_workers
+    options = replace(options, num_workers=num_workers)
     return alphazero.train(options, console)
 
 
@@ -169,20 +180,43 @@ def spent(out: Path) -> dict[str, float]:
     return totals
 
 
-def card(id: str, recipe: Recipe, out: Path, matches: Sequence[Match]) -> str:
-    """Return the card of a trained agent, in Markdown."""
+def on_ladder(rating: Rating, ladder: Path) -> str:
+    """Say in words how strong an agent is.
+
+    ladder: the file that it was rated by.
+    """
+    return (
+        f"{rating.elo:.0f}, where `random` is at 0; 95 % interval {rating.low:.0f} to "
+        f"{rating.high:.0f}, by bootstrap over pairs of games. Rated by the matches below on "
+        f"`{ladder.as_posix()}`, which is taken as exact"
+    )
+
+
+def card(id: str, recipe: Recipe, out: Path, matches: Sequence[Match], elo: str) -> str:
+    """Return the card of a trained agent, in Markdown.
+
+    elo: its strength in words; empty where there is no ladder.
+    """
     best, last = (read_checkpoint(out / name) for name in ("best.pt", "last.pt"))
     config = best["network"]
     network = load_network(out / "best.pt", best)
     num_weights = sum(parameter.numel() for parameter in network.parameters())
     took = spent(out)
-    is_recipe = recipe.minutes == RECIPES.get(id, Recipe()).minutes
-    minutes = "" if is_recipe else f" --minutes {recipe.minutes:g}"
+    num_workers = last["args"]["num_workers"]
+    command = f"deskovky train pretrained --game {id}"
+    if recipe.minutes != RECIPES.get(id, Recipe()).minutes:
+        command += f" --minutes {recipe.minutes:g}"
+    if num_workers != recipe.options.get("num_workers"):
+        command += f" --num-workers {num_workers}"
+    if matches[0].total.games != Args.games:
+        command += f" --games {matches[0].total.games}"
     options = "".join(
-        f" --{key.replace('_', '-')} {value}" for key, value in recipe.options.items()
+        f" --{key.replace('_', '-')} {value}"
+        for key, value in {**recipe.options, "num_workers": num_workers}.items()
     )
     rows = [
-        ("command", f"`deskovky train pretrained --game {id}{minutes}`"),
+        *([("Elo", elo)] if elo else []),
+        ("command", f"`{command}`"),
         (
             "recipe",
             f"`deskovky train alphazero --game {id} --minutes {recipe.minutes:g} "

@@ -159,18 +159,20 @@ def _spread(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def rate(
-    agents: Sequence[str], pairs: NDArray[np.int64], anchor: int, seed: int = 0
+    agents: Sequence[str], pairs: NDArray[np.int64], known: Mapping[int, float], seed: int = 0
 ) -> list[Rating]:
-    """Return the ratings of all agents, the strongest first; that of `anchor` is 0.
+    """Return the ratings of all agents in their order, with intervals by `bootstrap`.
+
+    pairs, known: as in `fit`.
 
     Raises ConfigurationError if no chain of games connects the agents.
     """
     check_connected(agents, pairs.sum(axis=-1) > 0)
-    elo = fit(pairs, {anchor: 0.0})
-    low, high = np.percentile(bootstrap(pairs, {anchor: 0.0}, seed=seed), [2.5, 97.5], axis=0)
+    elo = fit(pairs, known)
+    low, high = np.percentile(bootstrap(pairs, known, seed=seed), [2.5, 97.5], axis=0)
     games = 2 * pairs.sum(axis=(1, 2))
     points = won(pairs).sum(axis=1)
-    ratings = [
+    return [
         Rating(
             agent,
             elo=float(elo[i]),
@@ -181,7 +183,6 @@ def rate(
         )
         for i, agent in enumerate(agents)
     ]
-    return sorted(ratings, key=lambda rating: -rating.elo)
 
 
 def check_connected(agents: Sequence[str], met: NDArray[np.bool_]) -> None:
