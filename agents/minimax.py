@@ -17,8 +17,10 @@ class MinimaxAgent(SeededAgent):
 
     The search goes deeper turn by turn until the first limit, at least one turn deep, or until a
     win or loss is proven. Without any limit the depth is 4. Behind the last turn it follows
-    captures until the position is quiet. With `depth` every action is looked at so far; without it,
-    late and quiet ones less far. Equal actions are chosen between at random.
+    captures until the position is quiet. With `depth` every action is looked at so far and a draw
+    is worth 0; without it, late and quiet actions are looked at less far, and a draw counts as 0.3
+    of the weakest piece lost, so that a better game is played on. Equal actions are chosen between
+    at random.
 
     A position is judged by the named terms of its game (`_core.evaluation_weights`); that of a game
     in Python by its state's method ``evaluate() -> int`` if there is one, which takes the view of

@@ -420,6 +420,17 @@ def test_minimax_is_exact_where_the_past_ends_games(ruleset: str) -> None:
     assert num_repetitions > 10
 
 
+@pytest.mark.parametrize("steps", [0, 1])
+def test_minimax_without_a_depth_avoids_draws(steps: int) -> None:
+    state = dk.game("dobutsu_v0", max_turns=steps + 2).state()
+    for _ in range(steps):
+        state.apply(int(state.legal_actions()[0]))
+    assert _core.minimax(state, depth=4).score == 0  # the game is cut off
+    for limit in (dict(nodes=1000), dict(time_ms=20.0)):
+        result = _core.minimax(state, **limit)
+        assert result.score == -30 and result.turns_to_end is None
+
+
 @pytest.mark.parametrize("ruleset", RULESETS)
 def test_minimax_table_never_changes_the_score(ruleset: str) -> None:
     """Up to depth 7 (see minimax.hpp), in positions with a past."""

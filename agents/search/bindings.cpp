@@ -164,7 +164,7 @@ int quiescence(nb::handle state) {
   int score = 0;
   visit_search_state(state, [&](const auto& search_state) {
     check_ongoing(search_state);
-    score = MinimaxSearch(search_state, {}, 0, [] { return false; }).quiescence();
+    score = MinimaxSearch(search_state, {.depth = 1}, 0, [] { return false; }).quiescence();
   });
   return score;
 }
@@ -226,10 +226,11 @@ void register_minimax(nb::module_& module) {
                      " table_mb: int = 16, weights: collections.abc.Sequence[int] | None = None)"
                      " -> MinimaxResult"),
              "Search a state by iterative deepening alpha-beta, until the first limit.\n\n"
-             "`depth` is in turns; without it late quiet actions are searched less deep. The first "
-             "turn is always searched. `seed` decides between equal actions. `table_mb` bounds the "
-             "transposition table in MiB. `weights`: those of `evaluation_weights`, in that order, "
-             "or others. Raises IllegalActionError if the game is over, ConfigurationError for a "
+             "`depth` is in turns; without it late quiet actions are searched less deep and a draw "
+             "scores -30. The first turn is always searched. `seed` decides between equal actions. "
+             "`table_mb` bounds the transposition table in MiB. `weights`: those of "
+             "`evaluation_weights`, in that order, or others. Raises IllegalActionError if the "
+             "game is over, ConfigurationError for a "
              "limit out of range or none and for weights that do not fit.");
   module.def("check_minimax_options", &check_minimax_options, nb::kw_only(), "depth"_a.none(),
              "nodes"_a.none(), "time_ms"_a.none(), "table_mb"_a,

@@ -5,8 +5,10 @@
 // quiescence follows the urgent steps (captures and the like) until the position is quiet.
 //
 // With a limit of depth the search is full-width: its score is exactly that of plain minimax with
-// quiescence at the leaves, whatever table, windows and order of moves do. Without one, late quiet
-// steps are searched less deep, but never less than `full_depth_` turns from the root. In both cases
+// quiescence at the leaves, whatever table, windows and order of moves do. Without one, it plays to
+// win: late quiet steps are searched less deep, but never less than `full_depth_` turns from the
+// root, and a draw counts as a little less than an even position, or a won game against a weaker
+// player would often end by repetition. In both cases
 // a win or loss within the depth of the result is found, and scored by its distance (but for what
 // the table does to repetitions, below). What only deeper lines see scores below kProven: quiescence
 // lets a player stand still instead of capturing, so a win found there is real, but perhaps not the
@@ -138,6 +140,8 @@ class MinimaxSearch {
         limits_(limits),
         is_out_of_time_(is_out_of_time),
         table_(limits.table_bytes),
+        root_player_(state.to_move()),
+        draw_score_(limits.depth ? 0 : -kContempt),
         num_actions_(state.num_actions()),
         history_(2 * num_actions_) {
     // Only a strictly better action replaces an earlier one: among equals the order decides.
@@ -181,6 +185,7 @@ class MinimaxSearch {
 
  private:
   static constexpr int kInfinity = 2 * Minimax::kWin;
+  static constexpr int kContempt = 30;  // in hundredths of the weakest piece
   static constexpr int kNodesPerClock = 32;
   static constexpr int kMostUrgentTurns =
       16;  // quiescence ends there: captives may be dropped again
@@ -358,8 +363,9 @@ class MinimaxSearch {
   int score_of_end(int num_turns) {
     const Outcome& outcome = state_.outcome();
     num_ends_by_past_ += ends_by_past(outcome.termination);
-    const int win = num_turns <= full_depth_ ? Minimax::kWin : Minimax::kProven;
-    return outcome.reward(state_.to_move()) * (win - num_turns);
+    const int reward = outcome.reward(state_.to_move());
+    if (reward == 0) return state_.to_move() == root_player_ ? draw_score_ : -draw_score_;
+    return reward * ((num_turns <= full_depth_ ? Minimax::kWin : Minimax::kProven) - num_turns);
   }
 
   static bool ends_by_past(Termination termination) {
@@ -468,6 +474,8 @@ class MinimaxSearch {
   Minimax::Limits limits_;
   IsOutOfTime is_out_of_time_;
   TranspositionTable table_;
+  int root_player_;
+  int draw_score_;  // for it
   int num_actions_;
   std::vector<std::uint32_t> history_;  // [2, num_actions]
   std::vector<Action> root_actions_;    // in the order to try

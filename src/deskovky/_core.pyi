@@ -333,7 +333,7 @@ def minimax(state: deskovky.envs.protocol.State, *, depth: int | None = None, no
     """
     Search a state by iterative deepening alpha-beta, until the first limit.
 
-    `depth` is in turns; without it late quiet actions are searched less deep. The first turn is always searched. `seed` decides between equal actions. `table_mb` bounds the transposition table in MiB. `weights`: those of `evaluation_weights`, in that order, or others. Raises IllegalActionError if the game is over, ConfigurationError for a limit out of range or none and for weights that do not fit.
+    `depth` is in turns; without it late quiet actions are searched less deep and a draw scores -30. The first turn is always searched. `seed` decides between equal actions. `table_mb` bounds the transposition table in MiB. `weights`: those of `evaluation_weights`, in that order, or others. Raises IllegalActionError if the game is over, ConfigurationError for a limit out of range or none and for weights that do not fit.
     """
 
 def check_minimax_options(*, depth: int | None, nodes: int | None, time_ms: float | None, table_mb: int) -> None:
