@@ -98,7 +98,7 @@ class GumbelTree {
     edges_.clear();
     path_.clear();
     num_simulations_ = 0;
-    leaf_ = add_node(kNone);
+    leaf_ = add_node();
     return nodes_[kRoot].num_edges > 0;
   }
 
@@ -123,45 +123,44 @@ class GumbelTree {
 
   // Gives the leaf of the last `advance` its logits, [A], and its value for its player to move.
   void expand(const GumbelSettings& settings, const float* logits, float value) {
-    Node& leaf = nodes_[leaf_];
-    const std::span<Edge> edges = edges_of(leaf);
-    double most = -INFINITY, sum = 0.0;
     bool is_finite = std::isfinite(value);
-    for (Edge& edge : edges) {
-      edge.logit = logits[edge.action];
-      is_finite = is_finite && std::isfinite(edge.logit);
-      most = std::max<double>(most, edge.logit);
+    edges_.resize(edges_.size() + leaf_actions_.size());
+    Edge* edge = &edges_[nodes_[leaf_].first_edge];
+    for (const Action action : leaf_actions_) {
+      edge->action = action;
+      edge->logit = logits[action];
+      is_finite = is_finite && std::isfinite(edge->logit);
+      ++edge;
     }
     if (!is_finite) throw ConfigurationError("a prior logit or value is not a finite number");
-    for (Edge& edge : edges) sum += edge.prior = std::exp(edge.logit - most);
-    for (Edge& edge : edges) edge.prior = std::max(edge.prior / sum, DBL_MIN);
-    leaf.value = value;
-    if (leaf_ == kRoot) draw_gumbels(settings);
+    nodes_[leaf_].value = value;
+    if (leaf_ == kRoot) consider(settings);
     back_up();
   }
 
   // The action that the search chose.
   Action best_action(const GumbelSettings& settings) const {
-    const std::span<const Edge> edges = edges_of(nodes_[kRoot]);
     int most = 0;
-    for (const Edge& edge : edges) most = std::max(most, edge.visits);
-    return edges[best_with_visits(settings, most)].action;
+    for (const Edge& edge : edges_of(nodes_[kRoot])) most = std::max(most, visits(edge));
+    return edges_[best_with_visits(settings, most)].action;
   }
 
   // Writes the improved policy [A], the visits [A] (both zero at first), and returns its value.
-  double write_policy(const GumbelSettings& settings, float* weights, std::int32_t* visits) const {
+  double write_policy(const GumbelSettings& settings, float* weights, std::int32_t* visits) {
     const Node& root = nodes_[kRoot];
-    std::vector<double> policy;
-    const double mixed_value = improve(settings, root, policy);
-    softmax(policy);
-    double value = 0.0;
     const std::span<const Edge> edges = edges_of(root);
+    const auto [mixed_value, scale] = complete(settings, root);
+    std::vector<double> q(edges.size(), mixed_value), policy(edges.size());
+    for (const Visited& visited : visited_) {
+      q[visited.edge] = visited.q;
+      visits[edges[visited.edge].action] = visited.visits;
+    }
+    for (std::size_t i = 0; i < edges.size(); ++i) policy[i] = edges[i].logit + scale * q[i];
+    softmax(policy);
     for (std::size_t i = 0; i < edges.size(); ++i) {
       weights[edges[i].action] = static_cast<float>(policy[i]);
-      visits[edges[i].action] = edges[i].visits;
-      value += policy[i] * (edges[i].visits ? edges[i].mean_value() : mixed_value);
     }
-    return value;
+    return std::inner_product(policy.begin(), policy.end(), q.begin(), 0.0);
   }
 
   std::vector<GumbelTreeNode> nodes() const {
@@ -186,13 +185,9 @@ class GumbelTree {
 
   struct Edge {
     Action action;
-    float logit = 0.0f;
-    double prior = 0.0;  // softmax of the logits
-    int child = kNone;
-    int visits = 0;
-    double value_sum = 0.0;  // for the player who takes the action
-
-    double mean_value() const { return value_sum / visits; }
+    float logit;
+    float weight = 0.0f;  // exp(logit - highest logit of the node); 0: not needed yet
+    int child = kNone;    // none: not visited
   };
 
   struct Node {
@@ -200,10 +195,18 @@ class GumbelTree {
     int num_edges = 0;  // 0: the game is over
     int to_move = 0;
     int visits = 0;
-    double value = 0.0;      // by the network or the rules, for to_move, like all values
+    float value = 0.0f;      // by the network or the rules, for to_move, like all values
     double value_sum = 0.0;  // of all simulations through it, `value` included
 
     double mean_value() const { return value_sum / visits; }
+  };
+
+  // An edge with a child, as the node's player to move sees it.
+  struct Visited {
+    int edge;
+    int visits;
+    double weight;
+    double q;
   };
 
   std::span<Edge> edges_of(const Node& node) {
@@ -213,23 +216,26 @@ class GumbelTree {
     return {edges_.data() + node.first_edge, static_cast<std::size_t>(node.num_edges)};
   }
 
-  // Adds a node for the current state, at the end of the edge of that index.
-  int add_node(int parent_edge) {
-    ActionList actions;
-    state_.legal_actions(actions);
+  int visits(const Edge& edge) const { return edge.child == kNone ? 0 : nodes_[edge.child].visits; }
+
+  // The mean value of an edge with a child for the player to move at `node`.
+  double q(const Node& node, const Edge& edge) const {
+    const Node& child = nodes_[edge.child];
+    return child.to_move == node.to_move ? child.mean_value() : -child.mean_value();
+  }
+
+  // Adds a node for the current state; it gets its edges by `expand`.
+  int add_node() {
+    state_.legal_actions(leaf_actions_);
     Node node;
     node.first_edge = static_cast<int>(edges_.size());
+    node.num_edges = leaf_actions_.size();
     node.to_move = state_.to_move();
-    if (state_.is_over()) {
-      node.value = Outcome(state_.outcome()).reward(node.to_move);
-    } else {
-      node.num_edges = actions.size();
-      for (const Action action : actions) edges_.push_back({.action = action});
+    if (leaf_actions_.empty()) {
+      node.value = static_cast<float>(Outcome(state_.outcome()).reward(node.to_move));
     }
-    const int index = static_cast<int>(nodes_.size());
     nodes_.push_back(node);
-    if (parent_edge != kNone) edges_[parent_edge].child = index;
-    return index;
+    return static_cast<int>(nodes_.size()) - 1;
   }
 
   // Walks the state down to a node that is new or over, along `path_`, and returns it.
@@ -237,63 +243,60 @@ class GumbelTree {
     path_.clear();
     int node = kRoot;
     do {
-      const int chosen = node == kRoot ? choose_at_root(settings) : choose(settings, nodes_[node]);
-      const int edge = nodes_[node].first_edge + chosen;
-      path_.push_back({node, edge});
+      path_.push_back(node);
+      const int edge = node == kRoot ? choose_at_root(settings) : choose(settings, nodes_[node]);
       state_.apply(edges_[edge].action);
-      if (edges_[edge].child == kNone) return add_node(edge);
+      if (edges_[edge].child == kNone) return edges_[edge].child = add_node();
       node = edges_[edge].child;
     } while (nodes_[node].num_edges > 0);
     return node;
   }
 
-  // Adds the value of the leaf to the nodes and edges of the path.
+  // Adds the value of the leaf to its own and to the nodes of the path.
   void back_up() {
     Node& leaf = nodes_[leaf_];
-    const double value = leaf.value;
     ++leaf.visits;
-    leaf.value_sum += value;
-    for (const auto& [node_index, edge_index] : path_) {
-      Node& node = nodes_[node_index];
-      Edge& edge = edges_[edge_index];
-      const double own_value = node.to_move == leaf.to_move ? value : -value;
+    leaf.value_sum += leaf.value;
+    for (const int index : path_) {
+      Node& node = nodes_[index];
       ++node.visits;
-      node.value_sum += own_value;
-      ++edge.visits;
-      edge.value_sum += own_value;
+      node.value_sum += node.to_move == leaf.to_move ? leaf.value : -leaf.value;
     }
   }
 
-  // The mixed value of a node (appendix D of the paper), which completes q where nothing is known
-  // yet, and by what sigma scales q.
-  std::pair<double, double> complete(const GumbelSettings& settings, const Node& node) const {
+  // Fills `visited_` and returns the mixed value of a node (appendix D of the paper), which
+  // completes q where nothing is known yet, and by what sigma scales q.
+  std::pair<double, double> complete(const GumbelSettings& settings, const Node& node) {
+    const std::span<Edge> edges = edges_of(node);
+    if (edges[0].weight == 0.0f) weigh(edges);
+    visited_.clear();
     int num_visits = 0, most = 0;
-    double prior_sum = 0.0, weighted_sum = 0.0;
-    for (const Edge& edge : edges_of(node)) {
-      if (!edge.visits) continue;
-      num_visits += edge.visits;
-      most = std::max(most, edge.visits);
-      prior_sum += edge.prior;
-      weighted_sum += edge.prior * edge.mean_value();
+    double weight_sum = 0.0, weighted_sum = 0.0;
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      if (edges[i].child == kNone) continue;
+      const Visited visited = {static_cast<int>(i), visits(edges[i]), edges[i].weight,
+                               q(node, edges[i])};
+      visited_.push_back(visited);
+      num_visits += visited.visits;
+      most = std::max(most, visited.visits);
+      weight_sum += visited.weight;
+      weighted_sum += visited.weight * visited.q;
     }
     double mixed_value = node.value;
     if (num_visits) {
-      mixed_value = (node.value + num_visits * weighted_sum / prior_sum) / (1 + num_visits);
+      mixed_value = (node.value + num_visits * weighted_sum / weight_sum) / (1 + num_visits);
     }
-    return {mixed_value, (settings.options.c_visit + most) * settings.options.c_scale / 2.0};
+    return {mixed_value, scale(settings, most)};
   }
 
-  // Writes logit + sigma(completed q) of each edge, up to a constant, and returns the mixed value.
-  double improve(const GumbelSettings& settings, const Node& node,
-                 std::vector<double>& scores) const {
-    const std::span<const Edge> edges = edges_of(node);
-    const auto [mixed_value, scale] = complete(settings, node);
-    scores.resize(edges.size());
-    for (std::size_t i = 0; i < edges.size(); ++i) {
-      const double q = edges[i].visits ? edges[i].mean_value() : mixed_value;
-      scores[i] = edges[i].logit + scale * q;
-    }
-    return mixed_value;
+  static double scale(const GumbelSettings& settings, int most_visits) {
+    return (settings.options.c_visit + most_visits) * settings.options.c_scale / 2.0;
+  }
+
+  static void weigh(std::span<Edge> edges) {
+    float most = -INFINITY;
+    for (const Edge& edge : edges) most = std::max(most, edge.logit);
+    for (Edge& edge : edges) edge.weight = std::max(std::exp(edge.logit - most), FLT_MIN);
   }
 
   static void softmax(std::vector<double>& scores) {
@@ -305,72 +308,92 @@ class GumbelTree {
 
   // The edge of a node below the root whose visits lag most behind the improved policy.
   //
-  // softmax(logits + sigma(q)) is the prior times exp(sigma(q)), up to a factor. Most edges have not
-  // been visited and share one q: one exponential serves them all.
+  // softmax(logits + sigma(q)) is the weight times exp(sigma(q)), up to a factor. All edges that
+  // have not been visited share one q, so that the one of the highest weight stands for them.
   int choose(const GumbelSettings& settings, const Node& node) {
-    const std::span<const Edge> edges = edges_of(node);
     const auto [mixed_value, scale] = complete(settings, node);
-    double most = -INFINITY;
-    for (const Edge& edge : edges) {
-      most = std::max(most, edge.visits ? edge.mean_value() : mixed_value);
+    const std::span<const Edge> edges = edges_of(node);
+    int best = kNone;
+    double unvisited_weight = 0.0;
+    for (int i = 0; i < node.num_edges; ++i) {
+      if (edges[i].child != kNone) continue;
+      unvisited_weight += edges[i].weight;
+      if (best == kNone || edges[i].weight > edges[best].weight) best = i;
     }
-    const double unvisited = std::exp(scale * (mixed_value - most));
-    double sum = 0.0;
-    scores_.resize(edges.size());
-    for (std::size_t i = 0; i < edges.size(); ++i) {
-      const Edge& edge = edges[i];
-      const double factor = edge.visits ? std::exp(scale * (edge.mean_value() - most)) : unvisited;
-      sum += scores_[i] = edge.prior * factor;
+    double most = best == kNone ? -INFINITY : mixed_value;
+    for (const Visited& visited : visited_) most = std::max(most, visited.q);
+    double sum = 0.0, best_lag = -INFINITY;
+    for (Visited& visited : visited_) {
+      sum += visited.weight *= std::exp(scale * (visited.q - most));
+    }
+    if (best != kNone) {
+      const double factor = std::exp(scale * (mixed_value - most));
+      sum += unvisited_weight * factor;
+      best_lag = edges[best].weight * factor / sum;
     }
     const double num_visits = node.visits;  // 1 + those of its edges
-    int best = 0;
-    double best_lag = -INFINITY;
-    for (std::size_t i = 0; i < edges.size(); ++i) {
-      const double lag = scores_[i] / sum - edges[i].visits / num_visits;
+    for (const Visited& visited : visited_) {
+      const double lag = visited.weight / sum - visited.visits / num_visits;
       if (lag > best_lag) {
-        best = static_cast<int>(i);
+        best = visited.edge;
         best_lag = lag;
+      }
+    }
+    return node.first_edge + best;
+  }
+
+  int choose_at_root(const GumbelSettings& settings) const {
+    return best_with_visits(settings, settings.sequences[considered_.size()][num_simulations_ - 1]);
+  }
+
+  // The considered edge of the highest Gumbel + logit + sigma(q) among those with exactly so many
+  // visits.
+  int best_with_visits(const GumbelSettings& settings, int num_visits) const {
+    const Node& root = nodes_[kRoot];
+    int most = 0;
+    for (const auto& [score, edge] : considered_) most = std::max(most, visits(edges_[edge]));
+    const double scale = this->scale(settings, most);
+    int best = kNone;
+    double best_score = -INFINITY;
+    for (const auto& [score, edge] : considered_) {
+      if (visits(edges_[edge]) != num_visits) continue;
+      if (num_visits == 0) return edge;
+      const double improved = score + scale * q(root, edges_[edge]);
+      if (best == kNone || improved > best_score) {
+        best = edge;
+        best_score = improved;
       }
     }
     return best;
   }
 
-  int choose_at_root(const GumbelSettings& settings) const {
-    const int num_considered =
-        std::min(settings.options.max_considered_actions, nodes_[kRoot].num_edges);
-    return best_with_visits(settings, settings.sequences[num_considered][num_simulations_ - 1]);
-  }
-
-  // The root's edge of the highest Gumbel score among those with exactly so many visits.
-  int best_with_visits(const GumbelSettings& settings, int visits) const {
-    std::vector<double> scores;
-    improve(settings, nodes_[kRoot], scores);
-    const std::span<const Edge> edges = edges_of(nodes_[kRoot]);
-    int best = kNone;
-    for (int i = 0; i < static_cast<int>(edges.size()); ++i) {
-      if (edges[i].visits != visits) continue;
-      scores[i] += gumbels_[i];
-      if (best == kNone || scores[i] > scores[best]) best = i;
+  // Picks the edges of the root to consider: those of the highest Gumbel + logit, highest first.
+  void consider(const GumbelSettings& settings) {
+    const double noise = settings.options.gumbel_scale;
+    considered_.clear();
+    for (int i = 0; i < nodes_[kRoot].num_edges; ++i) {
+      const double gumbel = noise ? noise * -std::log(-std::log(random_.uniform())) : 0.0;
+      considered_.push_back({edges_[i].logit + gumbel, i});
     }
-    return best;
-  }
-
-  void draw_gumbels(const GumbelSettings& settings) {
-    gumbels_.assign(nodes_[kRoot].num_edges, 0.0);
-    if (settings.options.gumbel_scale == 0.0) return;
-    for (double& gumbel : gumbels_) {
-      gumbel = settings.options.gumbel_scale * -std::log(-std::log(random_.uniform()));
-    }
+    const auto end =
+        considered_.begin() +
+        std::min<std::ptrdiff_t>(considered_.size(), settings.options.max_considered_actions);
+    std::partial_sort(considered_.begin(), end, considered_.end(),
+                      [](const auto& a, const auto& b) {
+                        return a.first != b.first ? a.first > b.first : a.second < b.second;
+                      });
+    considered_.erase(end, considered_.end());
   }
 
   S state_;  // at the root, except during `descend`
   Random random_;
   std::vector<Node> nodes_;
   std::vector<Edge> edges_;
-  std::vector<std::pair<int, int>> path_;  // node and edge of each step of this simulation
-  std::vector<double> gumbels_;            // by edge of the root
-  std::vector<double> scores_;             // kept so as not to allocate it anew at every node
+  std::vector<std::pair<double, int>> considered_;  // Gumbel + logit and edge of the root
+  std::vector<Visited> visited_;                    // of the node at hand
+  std::vector<int> path_;                           // nodes of this simulation, its leaf left out
   int leaf_ = kNone;
+  ActionList leaf_actions_;
   int num_simulations_ = 0;  // done or under way; the evaluation of the root is not one
 };
 
@@ -387,7 +410,7 @@ class AnyGumbelTrees {
   // Row i of `logits` and `values` belongs to game leaves[i].
   virtual void expand(std::span<const int> leaves, const float* logits, const float* values) = 0;
   virtual Action best_action(int i) const = 0;
-  virtual double write_policy(int i, float* weights, std::int32_t* visits) const = 0;
+  virtual double write_policy(int i, float* weights, std::int32_t* visits) = 0;
   virtual std::vector<GumbelTreeNode> nodes(int i) const = 0;
 };
 
@@ -438,7 +461,7 @@ class GumbelTrees final : public AnyGumbelTrees {
   }
 
   Action best_action(int i) const override { return trees_[i].best_action(settings_); }
-  double write_policy(int i, float* weights, std::int32_t* visits) const override {
+  double write_policy(int i, float* weights, std::int32_t* visits) override {
     return trees_[i].write_policy(settings_, weights, visits);
   }
   std::vector<GumbelTreeNode> nodes(int i) const override { return trees_[i].nodes(); }
