@@ -428,6 +428,25 @@ struct Drakoburg {
     return !is_attacked(position, first(bannerets), now_occupied, bit(to), false);
   }
 
+  // The squares from which a move may leave the mover's only banneret attacked: those on the lines
+  // of enemy pieces towards it, or all if it is attacked already.
+  static Bits guards(const Position& position) {
+    const Bits bannerets = position.own()[T];
+    if (std::popcount(bannerets) != 1) return 0;
+    const int square = first(bannerets);
+    const Bits occupied = position.occupied();
+    Bits guards = 0;
+    for (int piece = P; piece <= U; ++piece) {
+      Bits attackers = position.enemy()[piece] & kTables.reach[position.to_move()][piece][square];
+      for (; attackers; attackers &= attackers - 1) {
+        const Bits line = kTables.between[first(attackers)][square];
+        if (!(line & occupied)) return kAll;
+        guards |= line;
+      }
+    }
+    return guards;
+  }
+
   // Calls visit(from, to) for every legal move step until it returns false; returns whether it
   // never did.
   template <class Visit>
@@ -435,6 +454,7 @@ struct Drakoburg {
     const int mover = position.to_move();
     const auto& own = position.own();
     const Bits own_occupied = position.occupied(mover), occupied = position.occupied();
+    const Bits must_look = guards(position) | own[T];
     for (int piece = P; piece <= T; ++piece) {
       const Bits forbidden = own_occupied | (piece == T ? position.enemy()[T] : 0);  // DB-3
       for (Bits origins = own[piece]; origins; origins &= origins - 1) {
@@ -443,7 +463,7 @@ struct Drakoburg {
         for (; targets; targets &= targets - 1) {
           const int to = first(targets);
           if (piece != T && (kTables.between[from][to] & occupied)) continue;
-          if (!is_legal(position, piece, from, to, occupied)) continue;
+          if ((bit(from) & must_look) && !is_legal(position, piece, from, to, occupied)) continue;
           if (!visit(from, to)) return false;
         }
       }
