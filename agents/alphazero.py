@@ -100,6 +100,12 @@ class AlphaZeroAgent(Agent):
         check_seed(seed)
         self._random = np.random.default_rng(seed)
 
+    def check_game(self, game: Game) -> None:
+        """Raise CheckpointError unless the network is for this game, ruleset and view."""
+        if game != self._game:
+            check_game(self._path, self._checkpoint, game)
+            self._game = game
+
     def act(self, state: State) -> int:
         """Return the action that the search chooses. Raises as `act_batch` does."""
         return int(self.act_batch([state])[0])
@@ -132,9 +138,7 @@ class AlphaZeroAgent(Agent):
         """Return what the search finds out about at least one state. Raises as `act_batch` does."""
         for state in states:
             check_ongoing(state)
-            if self._game is None or state.game != self._game:
-                check_game(self._path, self._checkpoint, state.game)
-                self._game = state.game
+            self.check_game(state.game)
         seed = int(self._random.integers(2**63))
         with one_thread():
             return run_search(self._search, self._network.evaluate, states, seed)

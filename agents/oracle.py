@@ -178,6 +178,11 @@ class OracleAgent(SeededAgent):
             game=None if default else self.oracle.game.id,
         )
 
+    def check_game(self, game: Game) -> None:
+        """Raise ConfigurationError unless it is the solved game, by whatever rules."""
+        if game.id != self.oracle.game.id:
+            raise ConfigurationError(f"{self.name} plays {self.oracle.game.id}, not {game.id}")
+
     def act(self, state: State) -> int:
         check_ongoing(state)
         if self._random.random() < self.epsilon:

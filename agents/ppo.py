@@ -202,6 +202,12 @@ class PolicyPlayer:
         check_seed(seed)
         self._rng = np.random.default_rng(seed)
 
+    def check_game(self, game: Game) -> None:
+        """Raise CheckpointError unless the network is for this game, ruleset and view."""
+        if game is not self._game:
+            self.network.config.check(game, self.name)
+            self._game = game
+
     def act(self, state: State) -> int:
         """Return a legal action of `state.to_move`. Errors: as `act_batch`."""
         return int(self.act_batch([state])[0])
@@ -215,7 +221,7 @@ class PolicyPlayer:
         if not states:
             return np.zeros(0, np.int32)
         for state in states:
-            self._check_game(state.game)
+            self.check_game(state.game)
         return self.choose(
             np.stack([state.observation() for state in states]),
             np.stack([state.legal_action_mask() for state in states]),
@@ -223,19 +229,13 @@ class PolicyPlayer:
 
     def analyse(self, state: State) -> Analysis:
         """Return the policy that actions are drawn from, and the value. Raises as `act` does."""
-        self._check_game(state.game)
+        self.check_game(state.game)
         check_ongoing(state)
         with torch.no_grad():
             logits, value = self.network(torch.from_numpy(state.observation()[None]))
             is_illegal = torch.from_numpy(~state.legal_action_mask())
             policy = logits[0].masked_fill(is_illegal, -torch.inf).softmax(0)
         return Analysis(policy.numpy(), float(value[0].clamp(-1, 1)))
-
-    def _check_game(self, game: Game) -> None:
-        """Raise CheckpointError unless the network plays `game`."""
-        if game is not self._game:
-            self.network.config.check(game, self.name)
-            self._game = game
 
     def choose(
         self, observations: NDArray[np.float32], legal_action_mask: NDArray[np.bool_]

@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from deskovky.envs.protocol import State
+from deskovky.envs.protocol import Game, State
 from deskovky.envs.support import check_seed
 from deskovky.errors import IllegalActionError
 
@@ -17,7 +17,8 @@ class Agent(Protocol):
     """A player. Under a seed its actions depend only on the calls since `reset`.
 
     (Under a wall-clock limit they also depend on the machine.) Subclass it, or write any class
-    with these members.
+    with these members. One that knows only some games has a method `check_game` besides, see
+    `check_plays`.
     """
 
     @property
@@ -60,6 +61,17 @@ class SeededAgent(Agent):
         """Start the random stream of `seed`. Raises ConfigurationError if it is none of 64 bits."""
         check_seed(seed)
         self._random = random.Random(None if seed is None else int(seed))
+
+
+def check_plays(agent: object, game: Game) -> None:
+    """Raise the error of `agent` unless it can play `game`.
+
+    An agent that knows only some games has a method ``check_game(game)``, which raises a
+    DeskovkyError for the others. One without it plays all games.
+    """
+    check = getattr(agent, "check_game", None)
+    if check is not None:
+        check(game)
 
 
 def check_ongoing(state: State) -> None:

@@ -17,13 +17,16 @@ from reference.dobutsu import Dobutsu
 from toy_game import StripDraughts
 
 import deskovky as dk
-from deskovky import _core
+from deskovky import _core, cli
 from deskovky.agents import Agent, agent, agents, register_agent, spec_text
 from deskovky.agents.mcts import MctsAgent
 from deskovky.agents.minimax import MinimaxAgent
 from deskovky.agents.random_agent import RandomAgent
 from deskovky.agents.registry import AGENTS
-from deskovky.envs.protocol import State, Termination
+from deskovky.envs.protocol import Game, State, Termination
+from deskovky.notebook.controller import Controller
+from deskovky.train.arena import arena
+from deskovky.train.evaluate import evaluate
 
 RULESETS = ("standard", "fairy", "delayed_try")
 SPECS = (
@@ -889,3 +892,48 @@ def test_the_better_agents_win() -> None:
     assert match(MctsAgent(simulations=400, seed=1), agent("greedy", seed=2), 40) > 0.8
     players = MinimaxAgent(depth=4, seed=1), MinimaxAgent(depth=1, seed=2)
     assert match(*players, 20, "gothic_draughts_v0") > 0.8
+
+
+# --- Agents that know only some games -------------------------------------------------------------
+
+
+class OnlyDobutsu(RandomAgent):
+    def check_game(self, game: Game) -> None:
+        if game.id != "dobutsu_v0":
+            raise dk.ConfigurationError(f"this one plays dobutsu_v0, not {game.id}")
+
+
+class Waiting(RandomAgent):
+    """Must not be asked."""
+
+    def act(self, state: State) -> int:
+        pytest.fail("a game was played")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "eval --game xiangqi_v0 --agents waiting waiting only-dobutsu",
+        "arena --game xiangqi_v0 --agents waiting only-dobutsu --out out",
+        "play xiangqi_v0 --white waiting --black only-dobutsu --keep kept",
+    ],
+)
+def test_an_agent_of_another_game_is_refused_before_the_first(
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(AGENTS, "only-dobutsu", OnlyDobutsu)
+    monkeypatch.setitem(AGENTS, "waiting", Waiting)
+    assert cli.main(words.split()) != 0
+    assert "this one plays dobutsu_v0, not xiangqi_v0" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_game_of_an_agent_is_checked_in_python_too() -> None:
+    for call in (evaluate, lambda game, *agents: arena(game, agents), Controller):
+        with pytest.raises(dk.ConfigurationError, match="plays dobutsu_v0, not xiangqi_v0"):
+            call("xiangqi_v0", Waiting(), OnlyDobutsu())
+    assert evaluate("dobutsu_v0", "random", OnlyDobutsu(), games=2).total.games == 2

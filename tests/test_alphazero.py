@@ -475,6 +475,8 @@ def test_agent_refuses_other_games(tmp_path, dobutsu):
     ]:
         with pytest.raises(CheckpointError, match=rf"best\.pt: the {what} of this network is"):
             agent.act_batch([dobutsu.state(), other.state()])
+        with pytest.raises(CheckpointError, match=rf"best\.pt: the {what} of this network is"):
+            agent.check_game(other)
     assert agent.act(dk.game("dobutsu_v0", max_turns=20).state()) >= 0
 
 

@@ -18,6 +18,7 @@ import pytest
 import deskovky as dk
 from deskovky import _core, cli
 from deskovky.agents.oracle import Oracle, OracleAgent, Values, oracle
+from deskovky.agents.protocol import check_plays
 from deskovky.envs.dobutsu import solution
 from deskovky.errors import ConfigurationError, IllegalActionError, TableError
 from deskovky.train import meter
@@ -428,6 +429,9 @@ def test_the_agent_is_named_by_its_spec_and_deterministic(known: Oracle, spec: s
     agent, again = dk.agent(spec, seed=3), dk.agent(spec, seed=3)
     states = meter.read_positions(known.game).states[::40]
     assert agent.name == spec
+    check_plays(agent, dk.game("dobutsu_v0", ruleset="fairy"))
+    with pytest.raises(ConfigurationError, match="oracle.* plays dobutsu_v0, not xiangqi_v0"):
+        check_plays(agent, dk.game("xiangqi_v0"))
     np.testing.assert_array_equal(agent.act_batch(states), again.act_batch(states))
 
 

@@ -162,8 +162,9 @@ def test_another_game_is_refused(path: Path) -> None:
     class Other(Dobutsu):
         id = "other_v0"
 
-    with pytest.raises(CheckpointError, match="the game of this network is dobutsu_v0, not other"):
-        PPOAgent(path).act(Other().state())
+    for ask in (lambda agent: agent.act(Other().state()), lambda agent: agent.check_game(Other())):
+        with pytest.raises(CheckpointError, match="this network is dobutsu_v0, not other"):
+            ask(PPOAgent(path))
 
 
 def test_another_setup_and_length_is_no_other_game(path: Path) -> None:

@@ -556,11 +556,12 @@ def arena(
     resume: go on with the tournament in `out`. Games and, behind the others, agents may be added.
     on_job: called after each job with the number of games finished and the state of the SPRT.
 
-    Raises ConfigurationError or AgentSpecError before anything is played; the error of an agent;
-    WorkerError if a process died. Whatever ended before is in `out` then.
+    Raises ConfigurationError, AgentSpecError or the error of an agent that does not play `game`
+    before anything is played; then the error of an agent, or WorkerError if a process died.
+    Whatever ended before is in `out` then.
     """
     game = as_game(game, {})
-    specs = named_agents(agents)
+    specs = named_agents(agents, game)
     settings = Settings(
         game, _pairings(tuple(specs), games), tuple(specs), seed, opening_turns, num_parallel, sprt
     )
@@ -600,19 +601,19 @@ def arena(
 
 
 def named_agents(
-    agents: Sequence[Agent | str] | Mapping[str, Agent | str],
+    agents: Sequence[Agent | str] | Mapping[str, Agent | str], game: Game
 ) -> dict[str, Agent | str]:
     """Return the agents by name, in their order.
 
-    Raises AgentSpecError for what is no agent, ConfigurationError for names that are not different.
+    Raises as `as_agent` does, and ConfigurationError for names that are not different.
     """
     if isinstance(agents, Mapping):
         for agent in agents.values():
-            as_agent(agent)
+            as_agent(agent, game)
         return dict(agents)
     named: dict[str, Agent | str] = {}
     for agent in agents:
-        name = as_agent(agent).name
+        name = as_agent(agent, game).name
         if name in named:
             raise ConfigurationError(f"two agents are named {name}: give each a name of its own")
         named[name] = agent

@@ -31,7 +31,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from deskovky import _core
-from deskovky.agents.protocol import Agent
+from deskovky.agents.protocol import Agent, check_plays
 from deskovky.envs.protocol import Game, Outcome, State
 from deskovky.envs.records import Record
 from deskovky.envs.support import (
@@ -155,12 +155,13 @@ def evaluate(
     num_parallel: how many games go on at once: agents are asked for many actions together.
     on_game: called after each game.
 
-    Raises ConfigurationError for numbers that cannot be used, and IllegalActionError, naming the
-    agent, if one returns anything but a legal action for each state.
+    Raises ConfigurationError for numbers that cannot be used, the error of an agent that does not
+    play `game`, and IllegalActionError, naming the agent, if one returns anything but a legal
+    action for each state.
     """
     game = as_game(game, {})
     check_numbers(games, opening_turns, num_parallel, seed)
-    agents = (as_agent(agent_a), as_agent(agent_b))
+    agents = (as_agent(agent_a, game), as_agent(agent_b, game))
     opening_seed, *agent_seeds = np.random.SeedSequence(seed).spawn(3)
     for agent, agent_seed in zip(agents, agent_seeds, strict=True):
         agent.reset(int(agent_seed.generate_state(1)[0]))
@@ -211,17 +212,23 @@ def points(outcome: Outcome, game: int) -> float:
     return 0.5 if outcome.winner is None else float(outcome.winner == game % 2)
 
 
-def as_agent(agent: Agent | str) -> Agent:
-    """Return `agent` itself, or the one of that spec. Raises AgentSpecError."""
+def as_agent(agent: Agent | str, game: Game | None = None) -> Agent:
+    """Return `agent` itself, or the one of that spec.
+
+    game: what it is to play. Raises as `check_plays` does if it cannot, AgentSpecError for what is
+        no agent.
+    """
     if isinstance(agent, str):
         from deskovky.agents import agent as make_agent
 
-        return make_agent(agent)
+        agent = make_agent(agent)
     if not isinstance(agent, Agent):
         raise AgentSpecError(
             f"{agent!r} is no agent: it lacks act, act_batch, name or reset; derive it from "
             "deskovky.agents.Agent"
         )
+    if game is not None:
+        check_plays(agent, game)
     return agent
 
 
@@ -442,7 +449,6 @@ def games_progress() -> Progress:
 
 def run(args: Args) -> list[Match]:
     """Play the matches that `args` ask for, print their table and write their file."""
-    from deskovky.agents import agent as make_agent
     from deskovky.envs import game as registered_game
 
     if args.meter:
@@ -460,7 +466,7 @@ def run(args: Args) -> list[Match]:
     game = registered_game(
         args.game, ruleset=args.ruleset, setup=args.setup, max_turns=args.max_turns
     )
-    agents = [make_agent(spec) for spec in args.agents]  # all of them, before hours of play
+    agents = [as_agent(spec, game) for spec in args.agents]  # all of them, before hours of play
     matches = []
     with games_progress() as progress:
         for opponent in agents[1:]:
@@ -495,7 +501,7 @@ def run_meter(args: Args) -> None:
         args.game, ruleset=args.ruleset, setup=args.setup, max_turns=args.max_turns
     )
     positions = meter.read_positions(game)
-    agents = meter.with_policy_alone([as_agent(spec) for spec in args.agents])
+    agents = meter.with_policy_alone([as_agent(spec, game) for spec in args.agents])
     readings = {}
     for name, agent in agents.items():
         readings[name] = meter.measure(agent, positions, args.seed)

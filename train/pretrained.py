@@ -139,7 +139,7 @@ def run(args: Args, console: Console | None = None) -> Path:
     write_weights(weights, read_checkpoint(best))
     rating = elo_on_ladder(elos, matches)
     elo = "" if rating is None else on_ladder(rating, ladder)
-    text = card(game.id, recipe, out, matches, elo) + meter.section(game, as_agent(spec))
+    text = card(game.id, recipe, out, matches, elo) + meter.section(game, as_agent(spec, game))
     write_text(args.to / f"{game.id}.md", text)
     return weights
 

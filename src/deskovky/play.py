@@ -24,6 +24,7 @@ from rich.console import Console
 import deskovky as dk
 from deskovky.agents import Agent
 from deskovky.agents.analysis import analyse
+from deskovky.agents.protocol import check_plays
 from deskovky.agents.registry import agents as agent_names
 from deskovky.envs import canonical_id
 from deskovky.envs.protocol import Outcome, State, Termination
@@ -147,7 +148,9 @@ class Session:
     # --- The game ---------------------------------------------------------------------------------
 
     def start(self, state: State) -> None:
-        """Put a game on the board."""
+        """Put a game on the board. Raises the error of an agent that does not play it."""
+        for agent in self.agents:
+            check_plays(agent, state.game)
         self.state = state
         self._first = state.copy()
         self._resigned: Outcome | None = None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deskovky.agents import Agent, Analysis, agent, analyse
+from deskovky.agents.protocol import check_plays
 from deskovky.envs import game as registered_game
 from deskovky.envs.drawing import draw, layout
 from deskovky.envs.protocol import Game, Outcome, State
@@ -50,6 +51,8 @@ class Controller:
         self._seed = seed
         self._players = (as_player(white, seed), as_player(black, seed))
         self._advisor = as_player(advisor, seed) if advisor else None
+        for player in (*self._players, self._advisor):
+            check_plays(player, self._start.game)
         if self._advisor is None:
             self._advisor = self._players[1] or self._players[0]
         if perspective is None:
