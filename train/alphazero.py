@@ -69,7 +69,7 @@ from deskovky.agents.network import (
     network_config,
     one_thread,
 )
-from deskovky.agents.replay import Batch, GameRecord, Replay, pack, unpack
+from deskovky.agents.replay import Batch, GameRecord, Packed, Replay, pack, unpack
 from deskovky.envs.protocol import Game, State
 from deskovky.errors import CheckpointError, ConfigurationError
 
@@ -501,19 +501,24 @@ class Run:
         """The file with a line of numbers for each iteration."""
         return self.args.out / "log.jsonl"
 
-    def add(self, finished: Sequence[GameRecord]) -> None:
-        """Add the games that were finished in an iteration."""
+    def add(self, packed: Packed) -> None:
+        """Add the games that were finished in an iteration.
+
+        Their arrays are views of a few large ones: thousands of small ones that stay, made between
+        large ones that go, would break up the memory for good.
+        """
+        finished = unpack(packed)
         self.num_positions += sum(record.num_positions for record in finished)
         self.replay.capacity = replay_capacity(self.args, self.num_positions)
         self.replay.add(finished)
 
-    def save(self, finished: Sequence[GameRecord]) -> None:
+    def save(self, packed: Packed) -> None:
         """Write down the iteration just done. Only renaming last.pt, at the end, makes it count."""
         path = self.replay_file(self.iteration)
         path.parent.mkdir(exist_ok=True)
         temporary = path.with_suffix(".tmp")
         with temporary.open("wb") as file:
-            np.savez(file, **pack(finished))  # type: ignore[arg-type]
+            np.savez(file, **packed)  # type: ignore[arg-type]
         os.replace(temporary, path)
         self.save_last()
         for old in path.parent.glob("*.npz"):
@@ -730,11 +735,11 @@ def go_on(run: Run, workers: Workers, opponents: Sequence[Any], console: Console
                 measure(run, opponents, writer, console)
             losses = learn(run)
             played = [future.result() for future in futures]
-            finished = [record for result in played for record in result.finished]
+            packed = pack([record for result in played for record in result.finished])
             run.games = [result.going_on for result in played]
-            run.add(finished)
+            run.add(packed)
             run.iteration += 1
-            run.save(finished)
+            run.save(packed)
             now, cpu_now = time.perf_counter(), time.process_time()
             scalars = describe(run, played, losses, now - started, cpu_now - cpu_started)
             started, cpu_started = now, cpu_now
