@@ -71,6 +71,17 @@ def test_the_added_game_conforms(tmp_path: Path) -> None:
     assert "passed" in run.stdout
 
 
+@pytest.mark.long
+@pytest.mark.filterwarnings("default")  # whatever Ray and what it imports warn of
+def test_rllib_learns() -> None:
+    pytest.importorskip("ray.rllib")
+    run = subprocess.run(
+        [sys.executable, DOCS / "examples/rllib.py"], stdout=subprocess.PIPE, text=True, check=True
+    )
+    score = re.search(r"(\d+)% against random", run.stdout)
+    assert score and int(score[1]) > 65
+
+
 COMPARISON = """
 import sys
 sys.path[:0] = {paths!r}
