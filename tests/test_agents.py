@@ -10,6 +10,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -429,7 +430,8 @@ def test_minimax_without_a_depth_avoids_draws(steps: int) -> None:
     for _ in range(steps):
         state.apply(int(state.legal_actions()[0]))
     assert _core.minimax(state, depth=4).score == 0  # the game is cut off
-    for limit in (dict(nodes=1000), dict(time_ms=20.0)):
+    limits: list[dict[str, Any]] = [dict(nodes=1000), dict(time_ms=20.0)]
+    for limit in limits:
         result = _core.minimax(state, **limit)
         assert result.score == -30 and result.turns_to_end is None
 

@@ -534,9 +534,15 @@ def test_an_unfinished_ladder_is_refused(tmp_path: Path) -> None:
 def test_the_ladder_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[1] / "tools"))
     ladder = importlib.import_module("ladder")
-    games = ladder.pairings(200)
+    games = ladder.pairings("dobutsu_v0", 200)
     assert {games[pairing] for pairing in games} == {200, 100, 50, 20}
     assert games["random", "minimax:depth=6"] == 50 and ("greedy", "minimax:depth=6") not in games
+    slow = ladder.pairings("xiangqi_v0", 20)
+    assert set(slow) < set(games) and min(slow.values()) == 2
+    assert {first for first, second in slow if second == "mcts:simulations=10000"} == {
+        "minimax:depth=2",
+        "mcts:simulations=1000",
+    }
     monkeypatch.setattr(ladder, "LADDER", (*AGENTS, "minimax:depth=2", "mcts:simulations=10000"))
     options = ["--games", "dobutsu_v0", "--num-games", "4", "--processes", "1"]
     options += ["--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "out")]

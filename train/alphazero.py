@@ -204,12 +204,10 @@ def check_args(args: Args) -> None:
         "value_loss_weight": 0, "search_value_weight": 0, "c_visit": 0, "c_scale": 0, "seed": 0,
         "eval_every": 0, "eval_games": 2, "eval_simulations": 0, "width": 0, "num_blocks": -1,
     }  # fmt: skip
-    most = dict.fromkeys(
-        ("average_decay", "search_value_weight", "replay_fraction", "teacher_random_steps"), 1.0
-    )
+    shares = {"average_decay", "search_value_weight", "replay_fraction", "teacher_random_steps"}
     for name, low in least.items():
         value = getattr(args, name)
-        high = most.get(name, float("inf"))
+        high = 1.0 if name in shares else float("inf")
         if not low <= value <= high or value == float("inf"):
             raise ConfigurationError(f"{name} = {value}: expected a number from {low} to {high}")
     if args.first_simulations > args.num_simulations:
@@ -261,7 +259,9 @@ def play(job: Job) -> Played:
     started, cpu_started = time.perf_counter(), time.process_time()
     args = job.args
     random = np.random.default_rng(job.seed)
-    decide = Student(job, random) if job.teacher is None else Teacher(job, random)
+    decide: Student | Teacher = (
+        Student(job, random) if job.teacher is None else Teacher(job, random)
+    )
     records = list(job.games)
     states = [record.replay(job.game) for record in records]
     while len(records) < args.num_games:
@@ -291,10 +291,15 @@ def play(job: Job) -> Played:
     )
 
 
-Decisions = tuple[
-    Sequence[NDArray[np.float32]], Sequence[float] | NDArray[np.float32], NDArray[np.int32]
-]
-"""Of each state the policy to learn, `[num_actions]`, the value and the action to play."""
+class Decisions(NamedTuple):
+    """What to learn from B states, and what to play there."""
+
+    policies: NDArray[np.float32]
+    """`[B, A]`"""
+    values: NDArray[np.float32]
+    """`[B]`, for the player to move."""
+    actions: NDArray[np.int32]
+    """`[B]`"""
 
 
 class Student:
@@ -316,7 +321,7 @@ class Student:
     def __call__(self, states: Sequence[State]) -> Decisions:
         seed = int(self._random.integers(2**63))
         result = run_search(self._search, self._evaluate, states, seed=seed)
-        return result.action_weights, result.root_values, result.actions
+        return Decisions(result.action_weights, result.root_values, result.actions)
 
     def _evaluate(
         self, observations: NDArray[np.float32]
@@ -335,18 +340,20 @@ class Teacher:
     def __init__(self, job: Job, random: np.random.Generator) -> None:
         self._random = random
         self._random_steps = job.args.teacher_random_steps
+        assert job.teacher is not None
         self._agent = make_agent(job.teacher)
         self._agent.reset(int(random.integers(2**63)))
 
     def __call__(self, states: Sequence[State]) -> Decisions:
         analyses = analyse_batch(self._agent, states)
-        actions = np.array([analysis.policy.argmax() for analysis in analyses], np.int32)
-        for i in np.flatnonzero(self._random.random(len(states)) < self._random_steps):
+        policies = np.stack([analysis.policy for analysis in analyses])
+        # An agent that has no idea of the value is taken for undecided.
+        values = np.array([analysis.value or 0.0 for analysis in analyses], np.float32)
+        actions = policies.argmax(1).astype(np.int32)
+        for i in np.flatnonzero(self._random.random(len(states)) < self._random_steps).tolist():
             legal = states[i].legal_actions()
             actions[i] = legal[self._random.integers(len(legal))]
-        # An agent that has no idea of the value is taken for undecided.
-        values = [0.0 if analysis.value is None else analysis.value for analysis in analyses]
-        return [analysis.policy for analysis in analyses], values, actions
+        return Decisions(policies, values, actions)
 
 
 def begin_game(game: Game, opening_steps: int, random: np.random.Generator) -> GameRecord:
