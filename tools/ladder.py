@@ -3,8 +3,8 @@
     python tools/ladder.py
     python tools/ladder.py --games dobutsu_v0 --num-games 20 --runs look --out look   # a look
 
-On two cores count on minutes for Dobutsu, Ossetian and Gothic draughts and on up to half an hour
-for each of the others, which play fewer games, see `NUM_GAMES`; on more with more --num-games.
+On two cores count on up to ten minutes for each game. Those whose games are slow play fewer of them,
+see `NUM_GAMES`; a second call with more --num-games adds to what was played.
 
 For each game a tournament (see `deskovky.train.arena`) between random, greedy, minimax at depths 1
 to 6 and MCTS with 100, 1,000 and 10,000 simulations. Not all meet: every agent plays `ANCHORS` and
@@ -68,10 +68,11 @@ SHARES = {"minimax:depth=5": 0.5, "minimax:depth=6": 0.25, "mcts:simulations=100
 
 
 NUM_GAMES = {
-    "xiangqi_v0": 20,
-    "drakoburg_v0": 20,
-    "knight_draughts_v0": 40,
-    "medieval_battle_v0": 40,
+    "xiangqi_v0": 10,
+    "drakoburg_v0": 10,
+    "gothic_draughts_v0": 100,
+    "knight_draughts_v0": 20,
+    "medieval_battle_v0": 20,
 }
 """Games of each full pairing where they are slow; elsewhere 200."""
 
