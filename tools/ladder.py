@@ -3,8 +3,8 @@
     python tools/ladder.py
     python tools/ladder.py --games dobutsu_v0 --num-games 20 --runs look --out look   # a look
 
-On two cores count on up to ten minutes for each game. Those whose games are slow play fewer of them,
-see `NUM_GAMES`; a second call with more --num-games adds to what was played.
+On two cores count on up to ten minutes for each game. Those whose games are slow play fewer of
+them, see `NUM_GAMES`; a second call with more --num-games adds to what was played.
 
 For each game a tournament (see `deskovky.train.arena`) between random, greedy, minimax at depths 1
 to 6 and MCTS with 100, 1,000 and 10,000 simulations. Not all meet: every agent plays `ANCHORS` and
