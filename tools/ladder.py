@@ -70,7 +70,7 @@ SHARES = {"minimax:depth=5": 0.5, "minimax:depth=6": 0.25, "mcts:simulations=100
 NUM_GAMES = {
     "xiangqi_v0": 10,
     "drakoburg_v0": 10,
-    "gothic_draughts_v0": 100,
+    "gothic_draughts_v0": 40,
     "knight_draughts_v0": 20,
     "medieval_battle_v0": 20,
 }
