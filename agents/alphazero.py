@@ -57,6 +57,8 @@ class AlphaZeroAgent(Agent):
     max_considered_actions: how many actions the search considers at the root, at most.
     gumbel_scale: the noise at the root; 0 always plays the best action found, 1 is that of
         self-play.
+    contempt: by how much less than 0, up to 1, the search values a drawn game: one that is no worse
+        than that is played on.
     device: ``"cpu"``, ``"cuda"``, ...; ``"auto"`` is the GPU if there is one.
     seed: of the noise.
 
@@ -71,11 +73,15 @@ class AlphaZeroAgent(Agent):
         simulations: int = 64,
         max_considered_actions: int = 16,
         gumbel_scale: float = 0.0,
+        contempt: float = 0.1,
         device: str = "auto",
         seed: int | None = None,
     ) -> None:
         self._search = GumbelSearch(
-            simulations, max_considered_actions=max_considered_actions, gumbel_scale=gumbel_scale
+            simulations,
+            max_considered_actions=max_considered_actions,
+            gumbel_scale=gumbel_scale,
+            contempt=contempt,
         )
         self._path, self._device = path, device
         self._checkpoint = read_checkpoint(path)
@@ -86,6 +92,7 @@ class AlphaZeroAgent(Agent):
             simulations=simulations,
             max_considered_actions=max_considered_actions if max_considered_actions != 16 else None,
             gumbel_scale=gumbel_scale or None,
+            contempt=contempt if contempt != 0.1 else None,
         )
         self._game: Game | None = None  # the one checked last
         self.reset(seed)

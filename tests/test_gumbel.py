@@ -76,8 +76,11 @@ class Node:
 class PlainSearch:
     """Danihelka et al. 2022, one game, nodes that keep their states, values kept for player 0."""
 
-    def __init__(self, state, evaluate, simulations, considered, gumbels, c_visit, c_scale):
+    def __init__(
+        self, state, evaluate, simulations, considered, gumbels, c_visit, c_scale, contempt
+    ):
         self.evaluate, self.c_visit, self.c_scale = evaluate, c_visit, c_scale
+        self.draw_value = -contempt if state.to_move == 0 else contempt  # for player 0
         self.nodes = []
         self.root = self.make_node(state)
         self.gumbels = gumbels
@@ -102,7 +105,9 @@ class PlainSearch:
     def make_node(self, state):
         node = Node(state.copy())
         if state.is_over:
-            node.value = state.returns()[state.to_move]
+            winner = state.outcome.winner
+            value = self.draw_value if winner is None else 1 - 2 * winner
+            node.value = node.for_mover(value)
         else:
             logits, values = self.evaluate(state.observation()[None])
             node.logits, node.value = logits[0, node.actions].astype(float), float(values[0])
@@ -263,7 +268,7 @@ OPTIONS = [
     dict(num_simulations=64),
     dict(num_simulations=64, gumbel_scale=0.0),
     dict(num_simulations=50, max_considered_actions=7, gumbel_scale=2.0, c_visit=10, c_scale=0.3),
-    dict(num_simulations=200, max_considered_actions=5, c_visit=0, c_scale=0.1),
+    dict(num_simulations=200, max_considered_actions=5, c_visit=0, c_scale=0.1, contempt=0.2),
 ]
 
 
@@ -282,6 +287,7 @@ def assert_search_is_that_of_the_paper(game, states, options):
             scale * gumbels,
             options.get("c_visit", 50.0),
             options.get("c_scale", 1.0),
+            options.get("contempt", 0.0),
         )
         assert_same_tree(search.tree(i), plain.tree())
         assert result.actions[i] == plain.best_action()
@@ -479,6 +485,23 @@ def test_truncated_games_are_worth_nothing():
     search = GumbelSearch(4)
     run_search(search, fake_model(NUM_ACTIONS), [game.state()])
     assert [node[5:] for node in search.tree(0)[1:]] == [(0.0, 0.0)] * 4
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_draws_are_worth_less_to_the_player_at_the_root(player):
+    # The third turn ends the game, and is that of the other player than the first.
+    game = dk.game("dobutsu_v0", max_turns=2 + player)
+    state = game.state()
+    for _ in range(player):
+        state.apply(int(state.legal_actions()[0]))
+    search = GumbelSearch(40, contempt=0.25)
+    run_search(search, fake_model(NUM_ACTIONS), [state])
+    tree = search.tree(0)
+    ends = [node for node in tree[1:] if tree[node[0]][0] == 0]  # two turns from the root
+    assert {node[2] for node in ends} == {player}
+    assert {node[5:] for node in ends} - {(-1.0, -1.0)} == {(-0.25, -0.25)}  # but for lost lions
+    run_search(search, fake_model(NUM_ACTIONS), [dk.game("dobutsu_v0", max_turns=1).state()])
+    assert {node[5:] for node in search.tree(0)[1:]} == {(0.25, 0.25)}  # seen by the other player
 
 
 # --- Bad input ------------------------------------------------------------------------------------

@@ -131,6 +131,9 @@ class Args:
     """how much the improved policy trusts values: (c_visit + most visits) * c_scale"""
     c_scale: float = 1.0
     """the other factor of it"""
+    contempt: float = 0.0
+    """how much less than 0 the search thinks a drawn game worth, for the player who searches: where
+    self-play ends in repetitions, a little keeps the games going"""
     opening_steps: int = 6
     """games begin with a random number of random steps, up to this one, so that they differ"""
     teacher: str | None = None
@@ -201,10 +204,17 @@ def check_args(args: Args) -> None:
         "opening_steps": 0, "replay_positions": 1, "replay_fraction": 0, "replay_ratio": 0,
         "ray_actors": 0, "teacher_iterations": 0, "teacher_random_steps": 0,
         "batch_size": 1, "learning_rate": 0, "weight_decay": 0, "average_decay": 0,
-        "value_loss_weight": 0, "search_value_weight": 0, "c_visit": 0, "c_scale": 0, "seed": 0,
+        "value_loss_weight": 0, "search_value_weight": 0, "c_visit": 0, "c_scale": 0, "contempt": 0,
+        "seed": 0,
         "eval_every": 0, "eval_games": 2, "eval_simulations": 0, "width": 0, "num_blocks": -1,
     }  # fmt: skip
-    shares = {"average_decay", "search_value_weight", "replay_fraction", "teacher_random_steps"}
+    shares = {
+        "contempt",
+        "average_decay",
+        "search_value_weight",
+        "replay_fraction",
+        "teacher_random_steps",
+    }
     for name, low in least.items():
         value = getattr(args, name)
         high = 1.0 if name in shares else float("inf")
@@ -316,6 +326,7 @@ class Student:
             max_considered_actions=job.args.max_considered_actions,
             c_visit=job.args.c_visit,
             c_scale=job.args.c_scale,
+            contempt=job.args.contempt,
         )
 
     def __call__(self, states: Sequence[State]) -> Decisions:

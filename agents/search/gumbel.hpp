@@ -40,6 +40,7 @@ struct GumbelOptions {
   double gumbel_scale = 1.0;        // 0: no noise, the best action by search alone
   double c_visit = 50.0;
   double c_scale = 1.0;
+  double contempt = 0.0;  // a drawn game is worth -contempt to the player at the root
   int num_threads = 1;
 };
 
@@ -91,7 +92,8 @@ class GumbelTree {
   const S& state() const { return state_; }
 
   // Starts a search from `state`. False if it has no legal action.
-  bool set_root(S state, Random random) {
+  bool set_root(const GumbelSettings& settings, S state, Random random) {
+    draw_value_ = -settings.options.contempt;
     state_ = std::move(state);
     random_ = random;
     nodes_.clear();
@@ -232,7 +234,11 @@ class GumbelTree {
     node.num_edges = leaf_actions_.size();
     node.to_move = state_.to_move();
     if (leaf_actions_.empty()) {
-      node.value = static_cast<float>(Outcome(state_.outcome()).reward(node.to_move));
+      const int reward = Outcome(state_.outcome()).reward(node.to_move);
+      const bool is_root_player = nodes_.empty() || node.to_move == nodes_[kRoot].to_move;
+      node.value = static_cast<float>(reward           ? reward
+                                      : is_root_player ? draw_value_
+                                                       : -draw_value_);
     }
     nodes_.push_back(node);
     return static_cast<int>(nodes_.size()) - 1;
@@ -394,6 +400,7 @@ class GumbelTree {
   std::vector<int> path_;                           // nodes of this simulation, its leaf left out
   int leaf_ = kNone;
   ActionList leaf_actions_;
+  double draw_value_ = 0.0;  // for the player to move at the root
   int num_simulations_ = 0;  // done or under way; the evaluation of the root is not one
 };
 
@@ -429,7 +436,7 @@ class GumbelTrees final : public AnyGumbelTrees {
     visit_search_state(state, [&]<SearchState T>(T copy) {
       if constexpr (std::same_as<S, T>) {
         if (i == static_cast<int>(trees_.size())) trees_.emplace_back(copy);
-        if (!trees_[i].set_root(std::move(copy), random)) {
+        if (!trees_[i].set_root(settings_, std::move(copy), random)) {
           throw ConfigurationError("state " + std::to_string(i) +
                                    ": the game is over, there is nothing to search");
         }

@@ -206,7 +206,7 @@ class GumbelSearch {
 
 void make_search(GumbelSearch* self, std::int64_t num_simulations,
                  std::int64_t max_considered_actions, double gumbel_scale, double c_visit,
-                 double c_scale, std::int64_t num_threads) {
+                 double c_scale, double contempt, std::int64_t num_threads) {
   const auto check = []<class T>(const char* name, T value, int least, int most) {
     if (least <= value && value <= most) return;
     throw ConfigurationError(std::string(name) + " = " + nb::str(nb::cast(value)).c_str() +
@@ -217,12 +217,14 @@ void make_search(GumbelSearch* self, std::int64_t num_simulations,
   check("gumbel_scale", gumbel_scale, 0, 1'000'000);
   check("c_visit", c_visit, 0, 1'000'000);
   check("c_scale", c_scale, 0, 1'000'000);
+  check("contempt", contempt, 0, 1);
   check("num_threads", num_threads, 1, 1024);
   new (self) GumbelSearch({.num_simulations = static_cast<int>(num_simulations),
                            .max_considered_actions = static_cast<int>(max_considered_actions),
                            .gumbel_scale = gumbel_scale,
                            .c_visit = c_visit,
                            .c_scale = c_scale,
+                           .contempt = contempt,
                            .num_threads = static_cast<int>(num_threads)});
 }
 
@@ -268,10 +270,11 @@ void register_gumbel(nb::module_& module) {
       module, "GumbelSearch",
       "Gumbel AlphaZero search over many games at once (Danihelka et al. 2022).\n\n"
       "Call `set_roots`, then `collect` and `update` in turn until `collect` returns no row, then\n"
-      "`results`. All values lie in [-1, 1], for the player to move.")
+      "`results`. All values lie in [-1, 1], for the player to move. A drawn game is worth\n"
+      "-`contempt` to the player at the root, so that a position at least that good is played on.")
       .def("__init__", &make_search, "num_simulations"_a = 64, nb::kw_only(),
            "max_considered_actions"_a = 16, "gumbel_scale"_a = 1.0, "c_visit"_a = 50.0,
-           "c_scale"_a = 1.0, "num_threads"_a = 1)
+           "c_scale"_a = 1.0, "contempt"_a = 0.0, "num_threads"_a = 1)
       .def("set_roots", &GumbelSearch::set_roots, "states"_a, "seed"_a = 0,
            nb::sig("def set_roots(self, states: collections.abc.Sequence["
                    "deskovky.envs.protocol.State], seed: int = 0) -> None"),

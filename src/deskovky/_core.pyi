@@ -432,10 +432,11 @@ class GumbelSearch:
     Gumbel AlphaZero search over many games at once (Danihelka et al. 2022).
 
     Call `set_roots`, then `collect` and `update` in turn until `collect` returns no row, then
-    `results`. All values lie in [-1, 1], for the player to move.
+    `results`. All values lie in [-1, 1], for the player to move. A drawn game is worth
+    -`contempt` to the player at the root, so that a position at least that good is played on.
     """
 
-    def __init__(self, num_simulations: int = 64, *, max_considered_actions: int = 16, gumbel_scale: float = 1.0, c_visit: float = 50.0, c_scale: float = 1.0, num_threads: int = 1) -> None: ...
+    def __init__(self, num_simulations: int = 64, *, max_considered_actions: int = 16, gumbel_scale: float = 1.0, c_visit: float = 50.0, c_scale: float = 1.0, contempt: float = 0.0, num_threads: int = 1) -> None: ...
 
     def set_roots(self, states: Sequence[deskovky.envs.protocol.State], seed: int = 0) -> None:
         """
