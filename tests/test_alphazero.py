@@ -553,6 +553,15 @@ def test_a_teacher_is_learned_from_while_other_actions_are_played_as_well(tmp_pa
     assert_same_records(again.finished + again.going_on, played.finished + played.going_on)
 
 
+def test_a_teacher_chooses_at_random_among_actions_that_it_finds_equal(tmp_path, dobutsu):
+    args = small_args(tmp_path, opening_steps=0, teacher_random_steps=0.0)
+    config = small_network(dobutsu).config
+    played = play(Job(args, dobutsu, config, {}, [], 0, (1, 2, 3), teacher="random"))
+    records = played.finished + played.going_on
+    first = {record.actions[0] for record in records if record.actions}
+    assert first == set(dobutsu.state().legal_actions().tolist())
+
+
 def is_won(state, action):
     """True if the action wins at once."""
     state = state.copy()
@@ -732,6 +741,31 @@ def folder(path):
     }
 
 
+def test_a_resumed_run_meets_its_own_opponents(tmp_path):
+    out = tmp_path / "run"
+    train(small_args(out, iterations=1, eval_every=1, eval_opponents=("greedy",)), QUIET)
+    console = Console(file=io.StringIO(), width=200)
+    train(Args(out, resume=True, iterations=2), console)
+    assert "against greedy" in console.file.getvalue()
+    assert "against random" not in console.file.getvalue()
+
+
+def test_a_teacher_that_is_gone_is_missed_only_while_it_plays(tmp_path):
+    out, teacher = tmp_path / "run", tmp_path / "teacher.pt"
+    train(small_args(tmp_path / "other", iterations=1), QUIET).rename(teacher)
+    taught = dict(teacher=f"alphazero:{teacher}?simulations=0", teacher_iterations=2)
+    train(small_args(out, iterations=1, **taught), QUIET)
+    hidden = teacher.rename(tmp_path / "hidden.pt")
+    before = folder(out)
+    with pytest.raises(CheckpointError, match=r"teacher\.pt: no such file"):
+        train(Args(out, resume=True, iterations=2), QUIET)
+    assert folder(out) == before
+    hidden.rename(teacher)
+    train(Args(out, resume=True, iterations=2), QUIET)
+    teacher.unlink()
+    train(Args(out, resume=True, iterations=3), QUIET)
+
+
 def test_bad_runs_are_refused_and_left_alone(tmp_path):
     out = tmp_path / "run"
     good = small_args(out, iterations=2)
@@ -749,6 +783,7 @@ def test_bad_runs_are_refused_and_left_alone(tmp_path):
         dict(ray_actors=-1),
         dict(teacher_iterations=-1),
         dict(teacher_random_steps=1.5),
+        dict(eval_opening_turns=-1),
         dict(width=-1),
         dict(device="gpu"),
     ]:
@@ -760,6 +795,13 @@ def test_bad_runs_are_refused_and_left_alone(tmp_path):
         train(replace(good, eval_every=1, eval_opponents=("nobody",)), QUIET)
     with pytest.raises(AgentSpecError):
         train(replace(good, teacher="nobody"), QUIET)
+    xiangqi = replace(good, game="xiangqi_v0")
+    for other in (
+        dict(teacher="pretrained:dobutsu_v0"),
+        dict(eval_every=1, eval_opponents=("random", "pretrained:dobutsu_v0")),
+    ):
+        with pytest.raises(CheckpointError, match="network is dobutsu_v0, not xiangqi_v0"):
+            train(replace(xiangqi, **other), QUIET)
     with pytest.raises(CheckpointError, match=r"last\.pt: no such file"):
         train(replace(good, resume=True), QUIET)
     assert not out.exists()

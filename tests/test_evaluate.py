@@ -15,10 +15,12 @@ import pytest
 from numpy.typing import NDArray
 from opponents import HashOpponent, InstantWinGame, RandomOpponent, TwoStepGame
 from reference.dobutsu import Dobutsu
+from toy_game import StripDraughts
 
 import deskovky as dk
 from deskovky import _core
 from deskovky.envs.protocol import State
+from deskovky.envs.python_game import PythonState
 from deskovky.errors import ConfigurationError, IllegalActionError
 from deskovky.train import evaluate as script
 from deskovky.train.evaluate import Match, Tally, evaluate, random_openings, wilson_interval
@@ -130,6 +132,23 @@ def test_the_most_even_opening_counts_where_none_is_even(monkeypatch: pytest.Mon
     opening = next(random_openings(dk.game("knight_draughts_v0"), 6, np.random.default_rng(0)))
     lead = abs(_core.minimax(opening, nodes=script.EVEN_NODES).score)
     assert lead < 200  # most others are further apart
+
+
+def test_openings_of_games_in_python_are_judged_by_few_positions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    num_steps = 0
+
+    def apply(state: PythonState, action: int) -> None:
+        nonlocal num_steps
+        num_steps += 1
+        plain_apply(state, action)
+
+    plain_apply = PythonState.apply
+    monkeypatch.setattr(PythonState, "apply", apply)
+    openings = random_openings(StripDraughts(), 4, np.random.default_rng(0))
+    assert len(list(itertools.islice(openings, 3))) == 3
+    assert num_steps < 10_000  # some 40,000 if they were judged as native games are
 
 
 def test_both_games_of_a_pair_have_the_same_opening() -> None:

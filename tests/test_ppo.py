@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,6 +36,7 @@ from deskovky.train.ppo_selfplay import (
     file_hash,
     frozen_copy,
     make_model,
+    train,
 )
 
 GAME = dk.game("dobutsu_v0")
@@ -467,3 +469,12 @@ def test_copying_a_run_directory_file_is_enough(path: Path, tmp_path: Path) -> N
     shutil.copy(path, moved)
     agent = PPOAgent(moved, deterministic=True)
     assert agent.name == f"ppo:{moved}?deterministic=true"
+
+
+def test_opponents_of_another_game_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    for name in ("opponents", "eval_opponents"):
+        players: dict[str, Any] = {name: ("random", "pretrained:dobutsu_v0")}
+        with pytest.raises(CheckpointError, match="network is dobutsu_v0, not xiangqi_v0"):
+            train(Args("xiangqi_v0", out=out, timesteps=64, **players))
+        assert not out.exists()

@@ -1,5 +1,6 @@
 """The agents that come with the package, and the script that makes them."""
 
+import importlib
 import io
 import re
 from dataclasses import replace
@@ -17,6 +18,7 @@ from deskovky.errors import AgentSpecError, CheckpointError, ConfigurationError
 from deskovky.train import alphazero, pretrained
 from deskovky.train.arena import arena
 from deskovky.train.pretrained import Args, Recipe, run
+from deskovky.train.rating import Rating
 
 QUIET = Console(file=io.StringIO())
 SMALL = {
@@ -113,6 +115,23 @@ def test_one_command_trains_measures_and_writes(
     assert pretrained.spent(tmp_path / "run")["iterations"] > iterations
     card = (shipped / "dobutsu_v0.md").read_text(encoding="utf-8")
     assert "--minutes 0.1 --num-workers 1 --games 2` |" in card and "| Elo |" not in card
+
+
+def test_the_table_of_agents_has_the_numbers_of_their_cards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[1] / "tools"))
+    table = importlib.import_module("strength_table")
+    rating = Rating("a", elo=-37.2, low=-60.0, high=-10.0, games=400, score=0.4)
+    card = [
+        f"| Elo | {pretrained.on_ladder(rating, Path('ladder.json'))} |",
+        "| compute | 0.25 core-hours in 20 minutes |",
+        "| `random` | 45.5 % | 38.7–52.4 |",
+        "| `minimax:depth=2` | 3.0 % | 1.4–6.4 |",
+    ]
+    assert table.row("toy_v0", "\n".join(card)) == (
+        "| [`toy_v0`](agents/pretrained/toy_v0.md) | 0.25 | 45.5 % |  |  | 3.0 % |  |  | -37 |"
+    )
 
 
 def test_recipes_are_of_games_and_have_options_that_there_are(tmp_path: Path) -> None:

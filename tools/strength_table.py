@@ -22,7 +22,7 @@ def row(id: str, card: str) -> str:
     """Return the row of one agent, its numbers as they stand in its card."""
     scores = dict(re.findall(r"^\| `(\S+)` \| (\S+ %) \|", card, re.MULTILINE))
     core_hours = re.search(r"\| ([\d.]+) core-hours", card)
-    elo = re.search(r"^\| Elo \| (\d+)", card, re.MULTILINE)
+    elo = re.search(r"^\| Elo \| (-?\d+)", card, re.MULTILINE)
     cells = [
         f"[`{id}`](agents/pretrained/{id}.md)",
         core_hours[1] if core_hours else "",

@@ -69,9 +69,11 @@ from deskovky.agents.network import (
     network_config,
     one_thread,
 )
+from deskovky.agents.protocol import Agent
 from deskovky.agents.replay import Batch, GameRecord, Packed, Replay, pack, unpack
 from deskovky.envs.protocol import Game, State
 from deskovky.errors import CheckpointError, ConfigurationError
+from deskovky.train.evaluate import as_agent, evaluate
 
 
 @dataclass(frozen=True)
@@ -205,8 +207,8 @@ def check_args(args: Args) -> None:
         "ray_actors": 0, "teacher_iterations": 0, "teacher_random_steps": 0,
         "batch_size": 1, "learning_rate": 0, "weight_decay": 0, "average_decay": 0,
         "value_loss_weight": 0, "search_value_weight": 0, "c_visit": 0, "c_scale": 0, "contempt": 0,
-        "seed": 0,
-        "eval_every": 0, "eval_games": 2, "eval_simulations": 0, "width": 0, "num_blocks": -1,
+        "seed": 0, "eval_every": 0, "eval_games": 2, "eval_simulations": 0,
+        "eval_opening_turns": 0, "width": 0, "num_blocks": -1,
     }  # fmt: skip
     shares = {
         "contempt",
@@ -352,7 +354,7 @@ class Teacher:
         self._random = random
         self._random_steps = job.args.teacher_random_steps
         assert job.teacher is not None
-        self._agent = make_agent(job.teacher)
+        self._agent: Any = as_agent(job.teacher, job.game)
         self._agent.reset(int(random.integers(2**63)))
 
     def __call__(self, states: Sequence[State]) -> Decisions:
@@ -361,6 +363,9 @@ class Teacher:
         # An agent that has no idea of the value is taken for undecided.
         values = np.array([analysis.value or 0.0 for analysis in analyses], np.float32)
         actions = policies.argmax(1).astype(np.int32)
+        for i in np.flatnonzero((policies == policies.max(1, keepdims=True)).sum(1) > 1).tolist():
+            likeliest = np.flatnonzero(policies[i] == policies[i].max())
+            actions[i] = likeliest[self._random.integers(len(likeliest))]
         for i in np.flatnonzero(self._random.random(len(states)) < self._random_steps).tolist():
             legal = states[i].legal_actions()
             actions[i] = legal[self._random.integers(len(legal))]
@@ -499,6 +504,8 @@ class Run:
     """Gradient steps made so far."""
     ladder: Mapping[str, float] = field(default_factory=dict)
     """The Elo of agents, to measure strength by."""
+    opponents: Sequence[Agent] = ()
+    """What to measure strength against, besides the best network so far."""
 
     @property
     def last(self) -> Path:
@@ -602,7 +609,9 @@ def start_run(args: Args, num_workers: int) -> Run:
         replay=make_replay(args, game),
         games=[[] for _ in range(args.num_workers)],
         ladder=make_ladder(args, game),
+        opponents=make_opponents(args, game),
     )
+    check_teacher(run)
     args.out.mkdir(parents=True, exist_ok=True)
     run.save_last()
     return run
@@ -658,6 +667,8 @@ def resume_run(args: Args) -> Run:
                 run.replay.add(unpack(dict(packed)))
         except (OSError, KeyError, ValueError, EOFError, BadZipFile) as error:
             raise CheckpointError(f"{path}: missing or damaged: {error}") from None
+    run.opponents = make_opponents(args, game)
+    check_teacher(run)
     return run
 
 
@@ -694,6 +705,20 @@ def make_ladder(args: Args, game: Game) -> Mapping[str, float]:
     return read_ladder(args.ladder, game) if args.ladder else {}
 
 
+def make_opponents(args: Args, game: Game) -> list[Agent]:
+    """Return the agents to measure strength against.
+
+    Raises AgentSpecError, or the error of one that does not play `game`.
+    """
+    return [as_agent(spec, game) for spec in args.eval_opponents] if args.eval_every else []
+
+
+def check_teacher(run: Run) -> None:
+    """Raise as `make_opponents` does for a teacher that is still to play."""
+    if run.args.teacher is not None and is_taught(run.args, run.iteration):
+        as_agent(run.args.teacher, run.game)
+
+
 def make_replay(args: Args, game: Game) -> Replay:
     """Return an empty replay."""
     return Replay(
@@ -717,22 +742,20 @@ def train(args: Args, console: Console | None = None) -> Path:
     """Train as `args` say and return the path of best.pt.
 
     Raises ConfigurationError for options that cannot be used, UnknownGameError for an unknown game,
-    AgentSpecError for an unknown opponent, CheckpointError for a damaged run to resume; the folder
-    of the run is then left as it was. The first Ctrl-C ends training after the current iteration;
-    KeyboardInterrupt is raised once all is written.
+    AgentSpecError for an unknown teacher or opponent, the error of one that does not play the game,
+    CheckpointError for a damaged run to resume; the folder of the run is then left as it was. The
+    first Ctrl-C ends training after the current iteration; KeyboardInterrupt is raised once all is
+    written.
     """
     check_args(args)
     console = console or Console(stderr=True)
-    opponents = [make_agent(spec) for spec in args.eval_opponents] if args.eval_every else []
-    if args.teacher is not None:
-        make_agent(args.teacher)  # before anything is written
     with closing(make_workers(args)) as workers:
         run = resume_run(args) if args.resume else start_run(args, workers.size)
-        go_on(run, workers, opponents, console)
+        go_on(run, workers, console)
     return run.best
 
 
-def go_on(run: Run, workers: Workers, opponents: Sequence[Any], console: Console) -> None:
+def go_on(run: Run, workers: Workers, console: Console) -> None:
     """Make iterations until time is up. Raises KeyboardInterrupt if Ctrl-C ended them."""
     args = run.args
     cut_log(run)
@@ -750,7 +773,7 @@ def go_on(run: Run, workers: Workers, opponents: Sequence[Any], console: Console
         while not clock.is_over(run.iteration) and not is_stopped():
             futures = workers.submit(make_jobs(run))
             if args.eval_every and run.iteration and run.iteration % args.eval_every == 0:
-                measure(run, opponents, writer, console)
+                measure(run, writer, console)
             losses = learn(run)
             played = [future.result() for future in futures]
             packed = pack([record for result in played for record in result.finished])
@@ -767,7 +790,7 @@ def go_on(run: Run, workers: Workers, opponents: Sequence[Any], console: Console
                     writer.add_scalar(name, value, run.iteration)
             bar.show(run.iteration, scalars, clock.minutes)
         if args.eval_every and run.iteration:
-            measure(run, opponents, writer, console)
+            measure(run, writer, console)
     if writer is not None:
         writer.close()
     console.print(f"{run.iteration} iterations, the best network is {run.best}", soft_wrap=True)
@@ -931,17 +954,9 @@ def stop_on_interrupt(console: Console) -> Iterator[Callable[[], bool]]:
 # --- Strength -------------------------------------------------------------------------------------
 
 
-def make_agent(spec: str) -> Any:
-    """Return the agent of a spec. Raises AgentSpecError."""
-    from deskovky.agents import agent
-
-    return agent(spec)
-
-
-def measure(run: Run, opponents: Sequence[Any], writer: Any, console: Console) -> None:
+def measure(run: Run, writer: Any, console: Console) -> None:
     """Play last.pt against best.pt, which it replaces unless it loses, and against opponents."""
     from deskovky.train.arena import elo_on_ladder
-    from deskovky.train.evaluate import evaluate
     from deskovky.train.meter import scalars
 
     args = run.args
@@ -952,7 +967,7 @@ def measure(run: Run, opponents: Sequence[Any], writer: Any, console: Console) -
     candidate, best = load(run.last), load(run.best)
     shown = []
     matches = []
-    for opponent in (best, *opponents):
+    for opponent in (best, *run.opponents):
         name = "best.pt" if opponent is best else opponent.name
         match = evaluate(
             run.game,

@@ -42,6 +42,7 @@ from deskovky.envs.support import (
     illegal_action_error,
     write_text,
 )
+from deskovky.envs.vector import is_native
 from deskovky.errors import AgentSpecError, ConfigurationError, IllegalActionError
 from deskovky.train.rating import pentanomial
 
@@ -54,6 +55,8 @@ EVEN_SCORE = 100
 """What a side may be ahead by in an opening, in hundredths of the weakest piece."""
 EVEN_NODES = 3000
 """How many positions the search looks at that judges openings."""
+EVEN_NODES_IN_PYTHON = 100
+"""The same for games in Python, whose positions take much longer."""
 _TRIES = 50  # for an opening that is new and even
 
 
@@ -245,12 +248,14 @@ def check_numbers(games: int, opening_turns: int, num_parallel: int, seed: int) 
 def random_openings(game: Game, opening_turns: int, rng: np.random.Generator) -> Iterator[State]:
     """Yield ongoing states after random turns, different ones as long as they last.
 
-    They are even: a minimax search of `EVEN_NODES` positions finds nobody ahead by more than
-    `EVEN_SCORE`. From others, of which random turns lead to many in some games, the result says
-    more about the opening than about the agents. Where none is found, the most even one counts.
+    They are even: a minimax search of `EVEN_NODES` positions, or `EVEN_NODES_IN_PYTHON`, finds
+    nobody ahead by more than `EVEN_SCORE`. From others, of which random turns lead to many in some
+    games, the result says more about the opening than about the agents. Where none is found, the
+    most even one counts.
 
     Raises ConfigurationError if too many openings of that length end the game.
     """
+    nodes = EVEN_NODES if is_native(game) else EVEN_NODES_IN_PYTHON
     uses: Counter[int] = Counter()
     leads: dict[int, int] = {}
     while opening_turns == 0:
@@ -263,7 +268,7 @@ def random_openings(game: Game, opening_turns: int, rng: np.random.Generator) ->
                 continue
             key = state.key()
             if key not in leads:
-                leads[key] = abs(_core.minimax(state, nodes=EVEN_NODES, seed=0).score)
+                leads[key] = abs(_core.minimax(state, nodes=nodes, seed=0).score)
             found.append(state)
             if leads[key] <= EVEN_SCORE and not uses[key]:
                 break

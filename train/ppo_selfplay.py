@@ -50,6 +50,7 @@ from deskovky.agents.ppo import (
     make_trunk,
     save_network,
 )
+from deskovky.agents.protocol import check_plays
 from deskovky.envs import game as registered_game
 from deskovky.envs.protocol import Game
 from deskovky.envs.sb3 import SB3VecEnv
@@ -593,6 +594,8 @@ def train(args: Args) -> Path:
     pool_seed, model_seed = (int(n) for n in np.random.SeedSequence(entropy).generate_state(2) >> 1)
     pool = Pool(args, [agent(spec, seed=pool_seed) for spec in args.opponents], pool_seed)
     eval_opponents = [agent(spec, seed=args.seed) for spec in args.eval_opponents]
+    for player in (*pool.baselines, *eval_opponents):
+        check_plays(player, game)
     ladder = read_ladder(args.ladder, game) if args.ladder else {}
 
     run = Run(args, config)

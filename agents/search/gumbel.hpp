@@ -188,7 +188,7 @@ class GumbelTree {
   struct Edge {
     Action action;
     float logit;
-    float weight = 0.0f;  // exp(logit - highest logit of the node); 0: not needed yet
+    float weight = 0.0f;  // exp(logit - highest one of the node), or FLT_MIN; 0: not needed yet
     int child = kNone;    // none: not visited
   };
 
