@@ -436,6 +436,16 @@ def test_minimax_without_a_depth_avoids_draws(steps: int) -> None:
         assert result.score == -30 and result.turns_to_end is None
 
 
+def test_minimax_keeps_its_score_when_it_is_stopped_between_two_depths() -> None:
+    """Then no action of the new depth is known, and what is returned is all of the one before."""
+    state = dk.game("dobutsu_v0", max_turns=1).state()
+    for nodes in range(1, 30):  # every fifth one ends with a depth
+        result = _core.minimax(state, nodes=nodes)
+        assert result.score == -30, nodes
+    state = dk.game("dobutsu_v0").state("gl1/1c1/1C1/ELG[E] w")
+    assert _core.minimax(state, nodes=1).score > 0  # an elephant ahead
+
+
 @pytest.mark.parametrize("ruleset", RULESETS)
 def test_minimax_table_never_changes_the_score(ruleset: str) -> None:
     """Up to depth 7 (see minimax.hpp), in positions with a past."""

@@ -224,9 +224,9 @@ class MinimaxSearch {
   // else a bound. `num_turns` and `height`: turns and steps since the root. `is_new_line`: no
   // position since the root repeats another.
   int search(int depth, int num_turns, int alpha, int beta, int height, bool is_new_line) {
-    if (must_stop()) return 0;
     const bool is_open_window = beta - alpha > 1;
-    if (is_open_window) frame(height).line.clear();
+    if (is_open_window) frame(height).line.clear();  // even if it is broken off at once
+    if (must_stop()) return 0;
     const bool is_turn_open = state_.is_turn_open();
     if (depth == 0 && !is_turn_open) {
       return quiesce(num_turns, alpha, beta, height, kMostUrgentTurns);
