@@ -111,6 +111,12 @@ def test_one_command_trains_measures_and_writes(
         assert pretrained.spent(tmp_path / "run")["iterations"] == iterations
         assert weights.read_bytes() == before
         assert (shipped / "dobutsu_v0.md").read_text(encoding="utf-8") == card
+    # Nor does the card of a run tell another recipe.
+    other = replace(recipe, options={**SMALL, "teacher": "greedy"})
+    with monkeypatch.context() as patch:
+        patch.setitem(pretrained.RECIPES, "dobutsu_v0", other)
+        with pytest.raises(ConfigurationError, match="teacher = greedy: the run in .* has None"):
+            run(args, QUIET)
     run(replace(args, ladder=tmp_path, minutes=0.1), QUIET)
     assert pretrained.spent(tmp_path / "run")["iterations"] > iterations
     card = (shipped / "dobutsu_v0.md").read_text(encoding="utf-8")

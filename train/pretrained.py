@@ -12,7 +12,7 @@ import json
 import os
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -112,7 +112,8 @@ class Args:
 def run(args: Args, console: Console | None = None) -> Path:
     """Do what `args` say and return the path of the weights.
 
-    Raises what alphazero.train raises, and ConfigurationError for a folder that is not there.
+    Raises what alphazero.train raises, and ConfigurationError for a folder that is not there and
+    for a run by another recipe.
     """
     console = console or Console(stderr=True)
     game = dk.game(args.game)
@@ -151,8 +152,6 @@ def train(id: str, recipe: Recipe, args: Args, out: Path, console: Console) -> P
     minutes = recipe.minutes - took["seconds"] / 60
     # The log ends with the last iteration; what came after it is less than one more.
     is_done = minutes * 60 * took["iterations"] < took["seconds"]
-    if is_done and (out / "best.pt").exists():
-        return out / "best.pt"
     options = alphazero.Args(
         out=out,
         game=id,
@@ -165,7 +164,25 @@ def train(id: str, recipe: Recipe, args: Args, out: Path, console: Console) -> P
     # A run keeps its workers: what is learnt depends on their number.
     num_workers = 0 if is_resumed else args.num_workers or options.num_workers
     options = replace(options, num_workers=num_workers)
+    if is_resumed:
+        check_recipe(options)
+    if is_done and (out / "best.pt").exists():
+        return out / "best.pt"
     return alphazero.train(options, console)
+
+
+def check_recipe(options: alphazero.Args) -> None:
+    """Raise ConfigurationError if the run was trained by others: the card will tell these."""
+    saved = read_checkpoint(options.out / "last.pt")["args"]
+    for name, old in {**asdict(alphazero.Args(options.out)), **saved}.items():
+        if name in {"num_workers", *alphazero.BUDGET_OPTIONS, *alphazero.FREE_OPTIONS}:
+            continue
+        wanted = getattr(options, name, old)
+        if wanted != old:
+            raise ConfigurationError(
+                f"{name} = {wanted}: the run in {options.out} has {old}; train anew, with another "
+                "--out or without that folder"
+            )
 
 
 def spent(out: Path) -> dict[str, float]:
