@@ -81,7 +81,7 @@ RECIPES: dict[str, Recipe] = {
     "gothic_draughts_v0": taught(3, 20),
     "ossetian_draughts_v0": taught(4, 27),
     "knight_draughts_v0": taught(3, 20),
-    "medieval_battle_v0": taught(4, 20, contempt=0.1),
+    "medieval_battle_v0": taught(3, 33),
 }
 """The recipes of single games; all others are trained by the default one."""
 
