@@ -744,10 +744,9 @@ def folder(path):
 def test_a_resumed_run_meets_its_own_opponents(tmp_path):
     out = tmp_path / "run"
     train(small_args(out, iterations=1, eval_every=1, eval_opponents=("greedy",)), QUIET)
-    console = Console(file=io.StringIO(), width=200)
-    train(Args(out, resume=True, iterations=2), console)
-    assert "against greedy" in console.file.getvalue()
-    assert "against random" not in console.file.getvalue()
+    shown = io.StringIO()
+    train(Args(out, resume=True, iterations=2), Console(file=shown, width=200))
+    assert "against greedy" in shown.getvalue() and "against random" not in shown.getvalue()
 
 
 def test_a_teacher_that_is_gone_is_missed_only_while_it_plays(tmp_path):
