@@ -73,7 +73,7 @@ class AlphaZeroAgent(Agent):
         simulations: int = 64,
         max_considered_actions: int = 16,
         gumbel_scale: float = 0.0,
-        contempt: float = 0.1,
+        contempt: float = 0.0,
         device: str = "auto",
         seed: int | None = None,
     ) -> None:
@@ -92,7 +92,7 @@ class AlphaZeroAgent(Agent):
             simulations=simulations,
             max_considered_actions=max_considered_actions if max_considered_actions != 16 else None,
             gumbel_scale=gumbel_scale or None,
-            contempt=contempt if contempt != 0.1 else None,
+            contempt=contempt or None,
         )
         self._game: Game | None = None  # the one checked last
         self.reset(seed)

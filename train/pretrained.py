@@ -75,7 +75,7 @@ def taught(depth: int, minutes: float, *, deepest: int = 3, **options: Any) -> R
 
 
 RECIPES: dict[str, Recipe] = {
-    "dobutsu_v0": taught(5, 32, deepest=6, opening_steps=6, teacher_iterations=30),
+    "dobutsu_v0": taught(5, 44, deepest=6, opening_steps=6, teacher_iterations=30),
     "xiangqi_v0": taught(2, 40),
     "drakoburg_v0": taught(2, 30),
     "gothic_draughts_v0": taught(3, 20),
